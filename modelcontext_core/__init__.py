@@ -1,0 +1,1 @@
+"""Codec between an application's durable identifiers and the short handles that a model sees."""
