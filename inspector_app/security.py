@@ -1,0 +1,189 @@
+"""The second lock around untrusted text: what the server refuses, and what it forbids the browser.
+
+Traces hold text of strangers. The first lock is that no page hands it to anything that renders Markdown or HTML;
+should one ever do so, the headers of this module keep the browser from fetching, running or embedding anything.
+The checks of `Host` and `Origin` keep other web pages, open in the same browser, away from a tool that listens on
+this machine (DNS rebinding, cross-site requests).
+
+Everything here is plain ASGI: it imports neither Streamlit nor Starlette.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import ipaddress
+import re
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+__all__ = [
+    "LOOPBACK_NAMES",
+    "SecurityMiddleware",
+    "content_security_policy",
+    "is_loopback",
+    "refusal",
+    "script_hashes",
+    "security_headers",
+]
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
+
+_SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<body>.*?)</script>", re.DOTALL | re.IGNORECASE)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a server bound to `address` can be reached from this machine only.
+
+    An empty address means "all interfaces" to the server, so it is not one.
+    """
+    if address.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def script_hashes(html: str) -> list[str]:
+    """The CSP sources (`'sha256-…'`) of the inline scripts in a page, in their order.
+
+    Scripts that are loaded by address (`src=`) need none. The hash covers the text between the tags exactly.
+    """
+    hashes = []
+    for found in _SCRIPT.finditer(html):
+        if re.search(r"\ssrc\s*=", found["attributes"], re.IGNORECASE):
+            continue
+        digest = base64.b64encode(hashlib.sha256(found["body"].encode()).digest()).decode()
+        hashes.append(f"'sha256-{digest}'")
+    return hashes
+
+
+def content_security_policy(index_html: str) -> str:
+    """The Content-Security-Policy for the server whose start page is `index_html`.
+
+    Nothing is loaded from another host, no inline script runs but those of the start page itself, and there is no
+    `eval`, WebAssembly included. Two allowances remain, both needed by Streamlit: inline styles (its CSS-in-JS) and
+    scripts from `blob:` (it loads components of the second generation so); only scripts that already run can make
+    a blob.
+    """
+    rules = {
+        "default-src": ["'self'"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "font-src": ["'self'", "data:"],
+        "style-src": ["'self'", "'unsafe-inline'"],
+        "script-src": ["'self'", "blob:", *script_hashes(index_html)],
+        "worker-src": ["'self'", "blob:"],
+        "connect-src": ["'self'"],
+        "frame-src": ["'none'"],
+        "object-src": ["'none'"],
+        "base-uri": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+    }
+    return "; ".join(f"{name} {' '.join(sources)}" for name, sources in rules.items())
+
+
+def security_headers(index_html: str) -> list[tuple[bytes, bytes]]:
+    """The headers that every answer carries, as ASGI wants them (lower-case names, bytes)."""
+    headers = {
+        "content-security-policy": content_security_policy(index_html),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        # For browsers that do not know frame-ancestors.
+        "x-frame-options": "DENY",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+    }
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+
+def refusal(host: str, origin: str, *, allowed: Collection[str]) -> str:
+    """Why a request is refused, or an empty text when it is not.
+
+    `host` and `origin` are the headers as they came ("" when missing), `allowed` the names under which the server
+    may be addressed, without port. An `Origin` must be the very page that the server serves (same name and port):
+    another program's page on this machine is as foreign as one on the internet. Clients that are no browser send
+    no `Origin`.
+    """
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        source = urlsplit(origin)
+    except ValueError:
+        return "This address is not served here."
+    if name.rstrip(".") not in allowed:
+        return "This host name is not served here."
+    if origin and (source.scheme not in {"http", "https"} or source.netloc.lower() != host.lower()):
+        return "Requests of other pages are refused."
+    return ""
+
+
+class SecurityMiddleware:
+    """ASGI middleware: refuses foreign hosts and origins, and adds the security headers to every answer.
+
+    `index_html` is the text of the start page, `allowed_hosts` gives the names under which the server may be
+    addressed, or None where any name may (a server that was deliberately opened to a network cannot know its
+    names). It is called at the first request because the server's settings are complete only then.
+    """
+
+    def __init__(
+        self, app: AsgiApp, *, index_html: str, allowed_hosts: Callable[[], Collection[str] | None]
+    ) -> None:
+        self._app = app
+        self._headers = security_headers(index_html)
+        self._own_names = {name for name, _ in self._headers}
+        self._allowed_hosts = allowed_hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; web socket handshakes are checked like pages."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        reason = self._refusal(scope)
+        if scope["type"] == "websocket":
+            if reason:
+                # Closing before the handshake is accepted makes the server answer 403.
+                await receive()
+                await send({"type": "websocket.close", "code": 1008, "reason": reason})
+            else:
+                await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                kept = [pair for pair in message.get("headers", []) if pair[0].lower() not in self._own_names]
+                message["headers"] = [*kept, *self._headers]
+            await send(message)
+
+        if reason:
+            await _refuse(send_with_headers, reason)
+        else:
+            await self._app(scope, receive, send_with_headers)
+
+    def _refusal(self, scope: Scope) -> str:
+        allowed = self._allowed_hosts()
+        if allowed is None:
+            return ""
+        # Of a header that came twice, every value has to pass: a proxy and we might read different ones.
+        hosts = _header_values(scope, b"host") or [""]
+        origins = _header_values(scope, b"origin") or [""]
+        reasons = (refusal(host, origin, allowed=allowed) for host in hosts for origin in origins)
+        return next(filter(None, reasons), "")
+
+
+def _header_values(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in scope.get("headers", []) if key.lower() == name]
+
+
+async def _refuse(send: Send, reason: str) -> None:
+    body = reason.encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
