@@ -1,0 +1,65 @@
+# Two commands matter: `make run` opens the app, `make test` checks everything. Both set up .venv by themselves and
+# need nothing but Python 3.11 or later with venv and pip.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: run test check bench fuzz browser postgres lock clean
+
+run: .venv/.app
+	$(BIN)/python -m inspector_app $(ARGS)
+
+test: check browser postgres
+	$(PYTEST) -n 2 --dist loadfile --durations=10
+
+# Style, types, and who may import whom.
+check: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(PYTEST) -q tests/test_architecture.py
+
+# Speed, one at a time: other work on the machine would spoil the figures.
+bench: .venv/.dev
+	$(PYTEST) tests/benchmarks -o python_files='bench_*.py' -p no:xdist -s
+
+# The laws, with many more examples than `make test` takes.
+fuzz: .venv/.dev
+	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -n 2 --dist load -m hypothesis -o timeout=3600
+
+# --- what has to be there
+
+# pip checks every file against the lock. The project itself is built with the locked build backend.
+.venv/.app: requirements-run.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-run.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/.dev: requirements.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@ .venv/.app
+
+browser: .venv/.dev
+	sh .ci/need-chromium $(BIN)/python
+
+postgres: .venv/.dev
+	sh .ci/need-postgres $(BIN)/python
+
+# --- upkeep
+
+# Pins everything anew. Registry addresses do not belong into a repository. The second file is what `make run`
+# needs: the same pins, a fraction of the download.
+COMPILE := $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-header pyproject.toml
+lock:
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(COMPILE) --all-extras --output-file requirements.lock $(UPGRADE)
+	$(COMPILE) --extra app --extra tokens --extra build --constraints requirements.lock --output-file requirements-run.lock
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -1,0 +1,250 @@
+"""Starts the app: finds settings and samples, passes every safe setting as a flag, opens the browser.
+
+This is the one module that knows where `.streamlit/` and `sample_sessions/` are: at the top of a checkout, or
+inside the installed package (the wheel holds a copy of both). It imports Streamlit only when the server starts,
+so the command line works without it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+import sys
+import threading
+import time
+import tomllib
+import urllib.error
+import urllib.request
+import webbrowser
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspector_app.security import LOOPBACK_NAMES, is_loopback
+
+__all__ = [
+    "DEFAULT_ADDRESS",
+    "DEFAULT_PORT",
+    "LaunchError",
+    "LaunchOptions",
+    "allowed_hosts",
+    "free_port",
+    "has_display",
+    "local_files_allowed",
+    "missing_parts",
+    "preload_path",
+    "samples_dir",
+    "serve",
+    "settings",
+    "settings_file",
+]
+
+DEFAULT_ADDRESS = "127.0.0.1"
+DEFAULT_PORT = 8501
+PORTS_TRIED = 100
+SECONDS_UNTIL_READY = 30
+
+# How the command line speaks to the pages: they run in threads of the server, started later.
+OPEN_VARIABLE = "MODELCONTEXT_INSPECTOR_OPEN"
+LOCAL_FILES_VARIABLE = "MODELCONTEXT_INSPECTOR_ALLOW_LOCAL_FILES"
+
+_PACKAGE = Path(__file__).resolve().parent
+_BUNDLED = _PACKAGE / "_bundled"
+_APP_PARTS = ("streamlit", "pandas", "plotly")
+
+
+class LaunchError(Exception):
+    """The app cannot be started; the message is one sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchOptions:
+    """What the command line decides about the server.
+
+    `path` is a trace file or a folder that the app opens with, `port` the first port to try (0: any free one),
+    `browser` whether to open one, `allow_local_files` whether path and store inputs stay open on an address that
+    others can reach.
+    """
+
+    path: Path | None = None
+    address: str = DEFAULT_ADDRESS
+    port: int = DEFAULT_PORT
+    browser: bool = True
+    allow_local_files: bool = False
+
+
+# --- where things are
+
+
+def _shared_folder(bundled: str, in_checkout: str) -> Path:
+    installed = _BUNDLED / bundled
+    return installed if installed.is_dir() else _PACKAGE.parent / in_checkout
+
+
+def settings_file() -> Path:
+    """The one `config.toml` of the project, in a checkout or in the installed package."""
+    return _shared_folder("streamlit", ".streamlit") / "config.toml"
+
+
+def samples_dir() -> Path:
+    """The folder of the sample sessions, in a checkout or in the installed package."""
+    return _shared_folder("sample_sessions", "sample_sessions")
+
+
+# --- what the pages ask
+
+
+def preload_path() -> Path | None:
+    """The trace file or folder named on the command line, or None."""
+    named = os.environ.get(OPEN_VARIABLE, "")
+    return Path(named) if named else None
+
+
+def local_files_allowed() -> bool:
+    """Whether pages may offer inputs that name files or stores of this machine.
+
+    On a loopback address they may: whoever reaches the server can read the files anyway. On any other address
+    only with `--allow-local-files`. The address is the one that the server was really given, so that a start by
+    hand (`streamlit run`) is held to the same rule.
+    """
+    return os.environ.get(LOCAL_FILES_VARIABLE) == "1" or is_loopback(_served_address())
+
+
+def allowed_hosts() -> frozenset[str] | None:
+    """The names under which the running server may be addressed, or None for any.
+
+    On a loopback address a foreign name means DNS rebinding. A server that was opened to a network cannot know
+    the names that lead to it.
+    """
+    address = _served_address()
+    return LOOPBACK_NAMES | {address.strip("[]").lower()} if is_loopback(address) else None
+
+
+def _served_address() -> str:
+    from streamlit import config  # the settings of the running server, flags included
+
+    return str(config.get_option("server.address") or "")
+
+
+# --- the settings of the server
+
+
+def settings(*, address: str, port: int) -> dict[str, object]:
+    """Every setting of `config.toml` by its dotted name, with the address and port of this start.
+
+    Passed as flags they win over the user's own Streamlit settings and environment variables.
+    """
+    with settings_file().open("rb") as file:
+        found = dict(_flatten(tomllib.load(file)))
+    found |= {
+        "server.address": address,
+        "server.port": port,
+        "server.baseUrlPath": "",
+        "browser.serverAddress": "localhost" if is_loopback(address) else address,
+        "browser.serverPort": port,
+    }
+    if not is_loopback(address):
+        found["server.allowedHosts"] = []
+    return found
+
+
+def _flatten(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+# --- starting
+
+
+def missing_parts() -> list[str]:
+    """The packages of the extra `app` that are not installed."""
+    return [name for name in _APP_PARTS if importlib.util.find_spec(name) is None]
+
+
+def free_port(address: str, wanted: int) -> int:
+    """The first free port from `wanted` on, or one that the system chooses when `wanted` is 0.
+
+    Raises `LaunchError` when none of the next ones is free or the address is not one of this machine.
+    """
+    last = wanted if wanted == 0 else min(wanted + PORTS_TRIED, 65536) - 1
+    for port in range(wanted, last + 1):
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        with socket.socket(family) as probe:
+            if os.name != "nt":
+                # As the server does; on Windows the option would hide that a port is taken.
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((address.strip("[]"), port))
+            except socket.gaierror as error:
+                raise LaunchError(f"{address} is not an address of this machine.") from error
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise LaunchError(f"No port from {wanted} to {last} is free on {address}.")
+
+
+def has_display() -> bool:
+    """Whether a browser opened here could be seen."""
+    if sys.platform in {"win32", "darwin"}:
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+
+
+def serve(options: LaunchOptions) -> None:
+    """Start the server and stay until it is stopped (Ctrl+C).
+
+    Raises `LaunchError` when a package is missing or no port is free.
+    """
+    missing = missing_parts()
+    if missing:
+        raise LaunchError(
+            f"The app needs {', '.join(missing)}: install them with  pip install 'modelcontext-inspector[app]'"
+        )
+    port = free_port(options.address, options.port)
+    url = _url(options.address, port)
+    _announce(options, port, url)
+
+    # Set before anything of the app is imported; an inherited value of another start must not count.
+    os.environ[OPEN_VARIABLE] = str(options.path.resolve()) if options.path else ""
+    os.environ[LOCAL_FILES_VARIABLE] = "1" if options.allow_local_files else ""
+    if options.browser and has_display():
+        threading.Thread(target=_open_when_ready, args=(url,), daemon=True).start()
+
+    from inspector_app import entry
+
+    # The server looks beside its "script" for more settings and puts that folder on the path.
+    sys.argv = [str(_PACKAGE / "main.py")]
+    entry.app.run(config=settings(address=options.address, port=port))
+
+
+def _url(address: str, port: int) -> str:
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(address, address)  # noqa: S104 - only compared
+    return f"http://[{name}]:{port}" if ":" in name and not name.startswith("[") else f"http://{name}:{port}"
+
+
+def _announce(options: LaunchOptions, port: int, url: str) -> None:
+    if options.port not in {0, port}:
+        print(f"Port {options.port} is taken, so the app uses {port}.", file=sys.stderr)
+    if not is_loopback(options.address):
+        state = "open (--allow-local-files)" if options.allow_local_files else "closed"
+        print(
+            f"Warning: {options.address} can be reached from other machines. Whoever reaches it can use the app, "
+            f"without a password and unencrypted. Inputs for local paths and stores are {state}.",
+            file=sys.stderr,
+        )
+    print(f"The model-context inspector runs at {url} (Ctrl+C stops it).", flush=True)
+
+
+def _open_when_ready(url: str) -> None:
+    deadline = time.monotonic() + SECONDS_UNTIL_READY
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):  # noqa: S310 - our own http address
+                webbrowser.open(url)
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
