@@ -1,0 +1,290 @@
+"""JSON as text: find and change strings inside it and leave every other byte alone.
+
+Parsing and writing again would change numbers (`1.0`, integers beyond 64 bits), escapes, spacing and duplicate keys,
+so nothing here builds values: text goes in, places in the text come out. Nothing recurses, everything is linear in
+the text, and a lone surrogate, `1e400` or a depth of 100,000 is as good as any other JSON (RFC 8259).
+
+Every function but `is_valid`, `unwrap_object`, `unwrap_array`, `quote` and `same_value` expects *valid* JSON:
+ask `is_valid` first. Validity is what makes the rest simple: outside strings there is no backslash, inside strings
+no bare quote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from modelcontext_core.jsonvalue import (
+    BODY,
+    SPACE,
+    escape_surrogates,
+    is_valid,
+    quote,
+    same_value,
+    unquote,
+    unwrap_array,
+    unwrap_object,
+)
+
+__all__ = [
+    "Container",
+    "JsonString",
+    "KeyValue",
+    "escape_surrogates",
+    "is_valid",
+    "key_values",
+    "path_of",
+    "paths_of",
+    "place_of",
+    "quote",
+    "replace_strings",
+    "same_value",
+    "splice",
+    "strings",
+    "unquote",
+    "unwrap_array",
+    "unwrap_object",
+]
+
+
+# --- all strings ------------------------------------------------------------------------------------------------------
+
+
+class Container(NamedTuple):
+    """An object or array around a string. `key` is the nearest key that it stands under, None at the top."""
+
+    kind: str  # "{" or "["
+    key: str | None
+    parent: Container | None
+    depth: int  # 1 for the outermost
+
+
+class JsonString(NamedTuple):
+    """A string literal of a JSON text. A named tuple, since large texts have a million of them.
+
+    `start` and `end` include the quotes. `key` is the decoded key that the string belongs to: of a key its own text,
+    of a value the key right before it or, in arrays (however nested, but not through objects), the key of the
+    outermost array; None where there is none. `depth` counts the containers around it: a member of the top-level
+    object has 1. `container` is the innermost of them.
+    """
+
+    start: int
+    end: int
+    is_key: bool
+    key: str | None
+    depth: int
+    container: Container | None
+
+
+_TOKEN: Final = re.compile(rf'"{BODY}({SPACE}:)?+|[\[{{\]}}]', re.DOTALL)
+
+
+def strings(text: str) -> Iterator[JsonString]:
+    """Every string literal of valid JSON, keys too, in the order of the text."""
+    return _scan(text, 0, None, unquote_keys=True)
+
+
+def _scan(text: str, start: int, key: str | None, *, unquote_keys: bool) -> Iterator[JsonString]:
+    """The strings of the value that begins at `start` and stands under `key`; raw keys come as they are written."""
+    container: Container | None = None
+    depth = 0
+    for token in _TOKEN.finditer(text, start):
+        begin, end = token.span()
+        char = text[begin]
+        if char == '"':
+            colon = token.start(1)
+            if colon < 0:
+                yield JsonString(begin, end, False, key, depth, container)
+            else:
+                key = text[begin + 1 : colon - 1]
+                if unquote_keys and "\\" in key:
+                    key = unquote(text[begin:colon])
+                yield JsonString(begin, colon, True, key, depth, container)
+        elif char == "{" or char == "[":
+            depth += 1
+            container = Container(char, key, container, depth)
+            if char == "{":
+                key = None
+        elif container is not None:
+            _, key, container, _ = container
+            depth -= 1
+            if depth == 0:
+                return
+
+
+# --- the values of some keys ------------------------------------------------------------------------------------------
+
+
+class KeyValue(NamedTuple):
+    """A string value of a wanted key: the key in lower case, and the span of the literal with its quotes."""
+
+    key: str
+    start: int
+    end: int
+
+
+_FLAT_ARRAY: Final = re.compile(rf'\[[^"\[\]{{}}]*+(?:"{BODY}[^"\[\]{{}}]*+)*+\]', re.DOTALL)
+_STRING: Final = re.compile(rf'"{BODY}', re.DOTALL)
+_SIMPLE_KEY: Final = re.compile(r"[A-Za-z0-9_.$@/-]++\Z")
+
+
+@lru_cache(maxsize=256)
+def _key_ends(keys: frozenset[str]) -> tuple[re.Pattern[str], int] | None:
+    """A pattern for the closing quote of such a key with what follows it (group 1: the body of a string value,
+    group 2: the bracket of an array), and the length of the longest key; None when a key needs the full scan.
+
+    It begins with a literal and is anchored at the *end* of the key, where the colon tells keys from values: `re`
+    skips to the quotes, and looking one character back settles most of them.
+    """
+    if not keys or not all(map(_SIMPLE_KEY.match, keys)):
+        return None
+    last = {key[-1] for key in keys}
+    # The Kelvin sign is the one character beyond ASCII whose lower case is ASCII.
+    chars = "".join(sorted(last | {char.upper() for char in last} | ({"\u212a"} if "k" in last else set())))
+    pattern = rf'"(?<=[{re.escape(chars)}]"){SPACE}:{SPACE}(?:"({BODY})|(\[))?+'
+    return re.compile(pattern, re.DOTALL), max(map(len, keys))
+
+
+def key_values(text: str, keys: frozenset[str]) -> list[KeyValue]:
+    """The string values of some keys (given in lower case) at any depth of valid JSON, in the order of the text.
+
+    A value is the string of the key or a string of its arrays, not through objects. A key spelt with escapes is none.
+    The result is that of filtering `strings`, at a fraction of the cost where such keys are few.
+
+    Why no candidate can lie inside a string: a quote inside a string follows a backslash, and an opening quote follows
+    a bracket, a comma, a colon, white space or nothing. A wanted key ends in none of these, so a quote after its last
+    character closes a string; the colon makes that string a key; and it begins at the quote before, unless that one
+    is escaped, in which case the key is a longer one.
+    """
+    ends = _key_ends(keys)
+    found: list[KeyValue] = []
+    if ends is None:
+        _add_scanned(found, text, keys, 0, None)
+        return found
+    pattern, longest = ends
+    add = found.append
+    rfind = text.rfind
+    done = 0
+    for match in pattern.finditer(text):
+        close = match.start()
+        if close < done:
+            continue
+        opening = rfind('"', max(0, close - longest - 1), close)
+        key = text[opening + 1 : close].lower()
+        if opening < 0 or key not in keys or text[opening - 1] == "\\":
+            continue
+        kind = match.lastindex
+        if kind == 1:
+            add(KeyValue(key, match.start(1) - 1, match.end(1)))
+        elif kind == 2:
+            done = _add_array(found, text, keys, match.start(2), key)
+    return found
+
+
+def _add_array(found: list[KeyValue], text: str, keys: frozenset[str], start: int, key: str) -> int:
+    """Add the strings of the array at `start` and return where it ends."""
+    flat = _FLAT_ARRAY.match(text, start)
+    if flat is None:
+        return _add_scanned(found, text, keys, start, key)
+    found += [KeyValue(key, *string.span()) for string in _STRING.finditer(text, start, flat.end())]
+    return flat.end()
+
+
+def _add_scanned(found: list[KeyValue], text: str, keys: frozenset[str], start: int, key: str | None) -> int:
+    """The plain way: read every string of the value at `start`. Returns where the last of them ends."""
+    end = start
+    for string in _scan(text, start, key, unquote_keys=False):
+        end = string.end
+        if not string.is_key and string.key is not None and "\\" not in string.key:
+            name = string.key.lower()
+            if name in keys:
+                found.append(KeyValue(name, string.start, end))
+    return end
+
+
+# --- places in words --------------------------------------------------------------------------------------------------
+
+_PLAIN_KEY: Final = re.compile(r"[^\W\d]\w*+\Z")
+_PATH_TOKEN: Final = re.compile(rf'"{BODY}({SPACE}:)?+|[\[{{\]}},]', re.DOTALL)
+
+
+def _step(key: str) -> str:
+    return f".{key}" if _PLAIN_KEY.match(key) else f"[{quote(key)}]"
+
+
+def place_of(string: JsonString) -> str:
+    """The path of a string without positions in arrays (`$.issues[].id`), to compare with a few allowed places.
+
+    A key has the place of its member. Costs as much as the string is deep: look at `depth` first.
+    """
+    steps: list[str] = []
+    key = string.key
+    container = string.container
+    while container is not None:
+        if container.kind == "[":
+            steps.append("[]")
+        elif key is not None:
+            steps.append(_step(key))
+        key = container.key
+        container = container.parent
+    return "$" + "".join(reversed(steps))
+
+
+def path_of(text: str, position: int) -> str:
+    """The path of the value (or the member of the key) at a position of valid JSON: `$.results[3].id`, and
+    `$.a["odd key"]` where a key is no plain word."""
+    return paths_of(text, [position])[0]
+
+
+def paths_of(text: str, positions: Sequence[int]) -> list[str]:
+    """The paths at several positions, in their order, in one walk."""
+    order = sorted(range(len(positions)), key=positions.__getitem__)
+    paths = ["$"] * len(positions)
+    steps: list[str | int] = []  # one per open container: the last key, or the position in the array
+    waiting = 0
+    for token in _PATH_TOKEN.finditer(text):
+        char = text[token.start()]
+        if char == '"' and token.start(1) >= 0:
+            steps[-1] = _step(unquote(text[token.start() : token.start(1)]))
+        while waiting < len(order) and positions[order[waiting]] < token.end():
+            paths[order[waiting]] = "$" + "".join(f"[{step}]" if isinstance(step, int) else step for step in steps)
+            waiting += 1
+        if waiting == len(order):
+            break
+        if char == ",":
+            last = steps[-1]
+            steps[-1] = last + 1 if isinstance(last, int) else ""
+        elif char in "[{":
+            steps.append(0 if char == "[" else "")
+        elif char in "]}":
+            steps.pop()
+    return paths
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+
+def splice(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """Put other text in place of some spans (which must not overlap); the same object when nothing changes."""
+    pieces: list[str] = []
+    done = 0
+    for start, end, new in sorted(edits):
+        if start < done:
+            raise ValueError(f"the edits overlap at {start}")
+        if text[start:end] != new:
+            pieces += (text[done:start], new)
+            done = end
+    if not pieces:
+        return text
+    pieces.append(text[done:])
+    return "".join(pieces)
+
+
+def replace_strings(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """Give the string literals at some spans new values and keep everything else byte for byte.
+
+    A literal that has its new value already keeps its spelling; the same object comes back when nothing changes.
+    """
+    return splice(text, ((start, end, quote(new)) for start, end, new in edits if unquote(text[start:end]) != new))
