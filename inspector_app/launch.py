@@ -21,14 +21,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from inspector_app.security import LOOPBACK_NAMES, is_loopback
+from inspector_app.security import is_loopback
 
 __all__ = [
     "DEFAULT_ADDRESS",
     "DEFAULT_PORT",
     "LaunchError",
     "LaunchOptions",
-    "allowed_hosts",
     "free_port",
     "has_display",
     "local_files_allowed",
@@ -109,16 +108,6 @@ def local_files_allowed() -> bool:
     hand (`streamlit run`) is held to the same rule.
     """
     return os.environ.get(LOCAL_FILES_VARIABLE) == "1" or is_loopback(_served_address())
-
-
-def allowed_hosts() -> frozenset[str] | None:
-    """The names under which the running server may be addressed, or None for any.
-
-    On a loopback address a foreign name means DNS rebinding. A server that was opened to a network cannot know
-    the names that lead to it.
-    """
-    address = _served_address()
-    return LOOPBACK_NAMES | {address.strip("[]").lower()} if is_loopback(address) else None
 
 
 def _served_address() -> str:

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 __all__ = [
     "LOOPBACK_NAMES",
     "SecurityMiddleware",
+    "allowed_hosts",
     "content_security_policy",
     "is_loopback",
     "refusal",
@@ -52,6 +53,15 @@ def is_loopback(address: str) -> bool:
         return False
 
 
+def allowed_hosts(address: str) -> frozenset[str] | None:
+    """The names under which a server bound to `address` may be addressed, or None for any.
+
+    On a loopback address a foreign name means DNS rebinding. A server that was opened to a network cannot know
+    the names that lead to it.
+    """
+    return LOOPBACK_NAMES | {address.strip("[]").lower()} if is_loopback(address) else None
+
+
 def script_hashes(html: str) -> list[str]:
     """The CSP sources (`'sha256-…'`) of the inline scripts in a page, in their order.
 
@@ -70,7 +80,7 @@ def content_security_policy(index_html: str) -> str:
     """The Content-Security-Policy for the server whose start page is `index_html`.
 
     Nothing is loaded from another host, no inline script runs but those of the start page itself, and there is no
-    `eval`, WebAssembly included. Two allowances remain, both needed by Streamlit: inline styles (its CSS-in-JS) and
+    `eval`, WebAssembly included (the one library that asks for it goes on without). Two allowances remain, both needed by Streamlit: inline styles (its CSS-in-JS) and
     scripts from `blob:` (it loads components of the second generation so); only scripts that already run can make
     a blob.
     """
@@ -133,9 +143,7 @@ class SecurityMiddleware:
     names). It is called at the first request because the server's settings are complete only then.
     """
 
-    def __init__(
-        self, app: AsgiApp, *, index_html: str, allowed_hosts: Callable[[], Collection[str] | None]
-    ) -> None:
+    def __init__(self, app: AsgiApp, *, index_html: str, allowed_hosts: Callable[[], Collection[str] | None]) -> None:
         self._app = app
         self._headers = security_headers(index_html)
         self._own_names = {name for name, _ in self._headers}
