@@ -80,9 +80,9 @@ def content_security_policy(index_html: str) -> str:
     """The Content-Security-Policy for the server whose start page is `index_html`.
 
     Nothing is loaded from another host, no inline script runs but those of the start page itself, and there is no
-    `eval`, WebAssembly included (the one library that asks for it goes on without). Two allowances remain, both needed by Streamlit: inline styles (its CSS-in-JS) and
-    scripts from `blob:` (it loads components of the second generation so); only scripts that already run can make
-    a blob.
+    `eval`, WebAssembly included (the one library that asks for it goes on without). Two allowances remain, both
+    needed by Streamlit: inline styles (its CSS-in-JS) and scripts from `blob:` (it loads components of the second
+    generation so); only scripts that already run can make a blob.
     """
     rules = {
         "default-src": ["'self'"],
