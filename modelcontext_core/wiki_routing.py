@@ -213,9 +213,9 @@ def wiki_scopes(search_targets: Iterable[Any], wiki_kb_ids: Iterable[str]) -> li
         target_documents, target_tags = _words(target, "knowledge_ids"), _words(target, "tag_ids")
         if not knowledge_base_id or knowledge_base_id not in wikis:
             continue
-        if not target_documents and (_is_document_target(target) or not target_tags):
-            if _is_document_target(target):
-                continue
+        if not target_documents and _is_document_target(target):
+            continue
+        if not target_documents and not target_tags:
             whole.add(knowledge_base_id)
         order[knowledge_base_id] = None
         documents.setdefault(knowledge_base_id, {}).update(dict.fromkeys(target_documents))

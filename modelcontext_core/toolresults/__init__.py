@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from modelcontext_core.toolresults.context import Compacted, RenderContext
+from modelcontext_core.toolresults.context import RenderContext
 from modelcontext_core.toolresults.images import image_sources_note, tool_image_sources_note
 from modelcontext_core.toolresults.render import render_tool_result
 
-__all__ = ["Compacted", "RenderContext", "image_sources_note", "render_tool_result", "tool_image_sources_note"]
+__all__ = ["RenderContext", "image_sources_note", "render_tool_result", "tool_image_sources_note"]

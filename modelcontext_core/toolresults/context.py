@@ -6,25 +6,14 @@ steps stays in one place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from modelcontext_core.messages import ChunkReference
 from modelcontext_core.policies import KeyKind
+from modelcontext_core.rewriting import Rewriting
 
-__all__ = ["Compacted", "RenderContext"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compacted:
-    """A text with its known identities replaced.
-
-    `spans` names the replacements in order, as `(start, end, out_start, out_end)`: offsets into the source and into
-    `text`. With them a place in the shown text can be found again in the source.
-    """
-
-    text: str
-    spans: Sequence[tuple[int, int, int, int]] = ()
+__all__ = ["RenderContext"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +24,8 @@ class RenderContext:
     for what the model may cite from now on.
 
     `compact` replaces stored resources, then known source ids, and is called in the order in which texts are written,
-    because resources are numbered by it. `encode_output(text, tool_name, succeeded)` treats a whole output by the
+    because resources are numbered by it; `compact_tracked` does the same and knows what became of which place.
+    `encode_output(text, tool_name, succeeded)` treats a whole output by the
     policy of its tool. `is_external` tells the tools whose results belong to somebody else's server. `key_kinds` is the
     key table: which columns of a table hold identities.
     """
@@ -45,7 +35,8 @@ class RenderContext:
     register_knowledge_base: Callable[[str], str | None]
     register_web: Callable[[str, str, bool], str | None]
     chunk_handle: Callable[[str], str | None]
-    compact: Callable[[str], Compacted]
+    compact: Callable[[str], str]
+    compact_tracked: Callable[[str], Rewriting]
     encode_output: Callable[[str, str, bool], str]
     is_external: Callable[[str], bool]
     key_kinds: Mapping[str, KeyKind]

@@ -32,7 +32,7 @@ def render_database(result: ToolResult, context: RenderContext) -> str | None:
             for member in fields.items(value) or (value,):
                 if isinstance(member, str):
                     _register(kind, member.strip(), row, context, result.success)
-    return context.compact(result.output).text
+    return context.compact(result.output)
 
 
 def _register(kind: KeyKind, value: str, row: Mapping[str, Any], context: RenderContext, citable: bool) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from modelcontext_core import grammar
 from modelcontext_core.limits import MAX_MINED_CHARACTERS
-from modelcontext_core.toolresults.context import Compacted
+from modelcontext_core.rewriting import Rewriting
 
 __all__ = ["Excerpt", "excerpt"]
 
@@ -20,7 +20,7 @@ class Excerpt:
     source_end: int
 
 
-def excerpt(compacted: Compacted, source_length: int, limit: int) -> Excerpt:
+def excerpt(compacted: Rewriting, limit: int) -> Excerpt:
     """At most `limit` characters of a compacted text.
 
     The cut never falls inside a handle (half of `doc://12` would be another document), a UUID or a link of ordinary
@@ -29,7 +29,7 @@ def excerpt(compacted: Compacted, source_length: int, limit: int) -> Excerpt:
     """
     text = compacted.text
     if len(text) <= limit:
-        return Excerpt(text=text, truncated=False, source_end=source_length)
+        return Excerpt(text=text, truncated=False, source_end=len(compacted.source))
     end = _cut_before_identity(text, max(limit, 0))
     return Excerpt(text=text[:end], truncated=True, source_end=_source_offset(compacted, end))
 
@@ -48,11 +48,11 @@ def _cut_before_identity(text: str, end: int) -> int:
     return end
 
 
-def _source_offset(compacted: Compacted, end: int) -> int:
+def _source_offset(compacted: Rewriting, end: int) -> int:
     """The place in the source that a place outside replaced text came from."""
     shift = 0
-    for _start, source_end, _out_start, out_end in compacted.spans:
-        if out_end > end:
+    for span in compacted.replacements():
+        if span.out_end > end:
             break
-        shift = source_end - out_end
+        shift = span.end - span.out_end
     return end + shift

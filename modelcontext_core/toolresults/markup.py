@@ -35,12 +35,12 @@ class Element:
     def attribute(self, name: str, value: object) -> None:
         """Add an attribute from a row, unless it is blank."""
         if text := fields.shown(value):
-            self.literal(name, self._context.compact(text).text)
+            self.literal(name, self._context.compact(text))
 
     def text(self, value: object) -> None:
         """Set the text from a row, unless it is blank."""
         if text := fields.shown(value):
-            self.raw_text(self._context.compact(text).text)
+            self.raw_text(self._context.compact(text))
 
     def raw_text(self, compacted: str) -> None:
         """Set a text that is compacted already."""
@@ -61,7 +61,7 @@ class Element:
         """Add a `metadata` child: an object as `key: value; …` in the order of its keys, or a text as it is."""
         if isinstance(value, Mapping):
             compact = self._context.compact
-            entries = [f"{compact(key).text}: {compact(text).text}" for key, text in fields.pairs(value)]
+            entries = [f"{compact(key)}: {compact(text)}" for key, text in fields.pairs(value)]
             if entries:
                 self.child("metadata").raw_text("; ".join(entries))
         else:

@@ -69,6 +69,6 @@ def _output_files(result: ToolResult, tool_name: str, context: RenderContext) ->
         return ""
     names = [fields.shown(name) for name in fields.items(result.output_files)]
     if not context.is_external(tool_name):
-        names = [context.compact(name).text for name in names]
+        names = [context.compact(name) for name in names]
     quoted = ", ".join(f"`{name}`" for name in names if name)
     return f"Output files: {quoted}" if quoted else "Output files: none from this call."

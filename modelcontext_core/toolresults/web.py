@@ -148,7 +148,7 @@ def _write_evidence(page: Element, name: str, text: str, limit: int, context: Re
     """Write at most `limit` characters of a text and give what was shown."""
     if not text:
         return Excerpt(text="", truncated=False, source_end=0)
-    shown = excerpt(context.compact(text), len(text), limit)
+    shown = excerpt(context.compact_tracked(text), limit)
     element = page.child(name)
     element.literal("truncated", "true" if shown.truncated else "")
     element.raw_text(shown.text)
