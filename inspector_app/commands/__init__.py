@@ -1,0 +1,15 @@
+"""The subcommands, one module each. A new one is one module and one entry in `_ALL`."""
+
+from __future__ import annotations
+
+from inspector_app.commands import decode, encode, serve
+from inspector_app.commands.base import Command
+
+__all__ = ["COMMANDS", "SERVE"]
+
+_ALL = (encode.COMMAND, decode.COMMAND)
+
+COMMANDS: dict[str, Command] = {command.name: command for command in _ALL}
+
+SERVE = serve.COMMAND
+"""What runs when no command is named: the app."""

@@ -1,0 +1,92 @@
+"""`decode`: put the durable ids back into what a model wrote."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from inspector_app.commands.base import EXIT_OK, Command, CommandError, Source, read_text
+from inspector_app.commands.encode import add_input_arguments, choose_pack, read_conversations
+from inspector_app.commands.handle_table import load_rows, registry_of
+from inspector_app.commands.output import print_json, print_text
+from modelcontext_core.messages import ToolCall
+from modelcontext_core.registry import Registry
+
+__all__ = ["COMMAND"]
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", metavar="TEXT", help="what the model wrote, or - for standard input")
+    known = parser.add_mutually_exclusive_group(required=True)
+    known.add_argument("--handles", type=Path, metavar="FILE", help="a handle table, as printed by encode --json")
+    known.add_argument("--trace", type=Path, metavar="FILE", help="the trace that the model answered to")
+    parser.add_argument("--conversation", metavar="ID", help="which conversation of the trace (default: its only one)")
+    parser.add_argument("--tool", metavar="NAME", help="TEXT is the arguments of a call of this tool")
+    parser.add_argument("--json", action="store_true", help="a report of every handle instead of the text")
+    add_input_arguments(parser)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    registry = _registry(arguments)
+    text = read_text(arguments.text)
+    if arguments.tool:
+        return _decode_call(registry, arguments.tool, text, as_json=arguments.json)
+    report = registry.decode_with_report(text)
+    if arguments.json:
+        print_json({"text": report.text, "items": [asdict(item) for item in report.items]}, indent=2)
+    else:
+        print_text(report.text if report.text.endswith("\n") else report.text + "\n")
+    return EXIT_OK
+
+
+def _decode_call(registry: Registry, tool: str, text: str, *, as_json: bool) -> int:
+    """Arguments are restored by the rules of their tool; the exit code stays 0, the report names what is unresolved."""
+    (call,) = registry.decode_tool_calls([ToolCall(name=tool, arguments=text.strip())])
+    if as_json:
+        print_json(
+            {
+                "arguments": call.arguments,
+                "argument_resolution": call.argument_resolution,
+                "unresolved_handles": list(call.unresolved_handles),
+            },
+            indent=2,
+        )
+    else:
+        print_text(call.arguments + "\n")
+    return EXIT_OK
+
+
+def _registry(arguments: argparse.Namespace) -> Registry:
+    citations = not arguments.no_citations
+    if arguments.handles:
+        return registry_of(load_rows(arguments.handles), citations=citations)
+    source = Source(name=str(arguments.trace), path=arguments.trace)
+    found = [each.conversation for each in read_conversations(source, arguments.format)]
+    if arguments.conversation is not None:
+        found = [each for each in found if each.id == arguments.conversation]
+    if len(found) != 1:
+        raise CommandError(_which(source.name, [each.id for each in found], arguments.conversation))
+    messages = tuple(found[0].messages)
+    registry = Registry(citations_enabled=citations, policies=choose_pack(arguments.pack, messages))
+    registry.encode_tools(found[0].tools)
+    registry.encode_messages(messages)
+    return registry
+
+
+def _which(name: str, ids: Sequence[str], wanted: str | None) -> str:
+    if wanted is not None:
+        return f"{name}: {len(ids) or 'no'} conversation has the id {wanted}"
+    if not ids:
+        return f"{name}: no conversation in it"
+    shown = ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
+    return f"{name}: {len(ids)} conversations; choose one with --conversation ({shown})"
+
+
+COMMAND = Command(
+    name="decode",
+    summary="restore the durable ids in a model's answer or tool call",
+    add_arguments=_add_arguments,
+    run=_run,
+)

@@ -1,0 +1,147 @@
+"""`encode`: read traces of any known format and print what the model would see."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inspector_app.commands.base import EXIT_OK, Command, CommandError, Source, expand, warn
+from inspector_app.commands.output import handle_json, message_json, print_json, span_json
+from modelcontext_core import formats
+from modelcontext_core.errors import UnreadableTrace
+from modelcontext_core.formats.base import Conversation, Trace
+from modelcontext_core.messages import Message
+from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
+from modelcontext_core.registry import Registry
+from modelcontext_core.roundtrip import check_round_trip
+
+__all__ = ["COMMAND", "add_input_arguments", "choose_pack", "read_conversations"]
+
+BUILTIN = "builtin"
+DISCOVERED = "discovered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One conversation and where it came from."""
+
+    source: Source
+    trace: Trace
+    conversation: Conversation
+
+
+def add_input_arguments(parser: argparse.ArgumentParser) -> None:
+    """How a trace is to be read, for every command that reads one."""
+    parser.add_argument("--format", metavar="NAME", help="read as this format instead of finding it by content")
+    parser.add_argument(
+        "--pack",
+        default=BUILTIN,
+        metavar="builtin|discovered|FILE",
+        help="the rules for tools: built in, also found in the trace, or a TOML pack of your own (default: builtin)",
+    )
+    parser.add_argument("--no-citations", action="store_true", help="do not let the model cite its sources")
+
+
+def read_conversations(source: Source, format_name: str | None) -> Iterator[Found]:
+    """The conversations of one input; each notice of the reader goes to standard error once.
+
+    Raises `CommandError` naming the input when it cannot be read at all.
+    """
+    try:
+        for trace in formats.iter_traces(source.opened(), name=source.name, format=format_name):
+            for notice in trace.notices:
+                warn(
+                    f"{source.name}: {notice.where}: {notice.text}" if notice.where else f"{source.name}: {notice.text}"
+                )
+            for conversation in trace.conversations:
+                yield Found(source=source, trace=trace, conversation=conversation)
+    except (UnreadableTrace, OSError) as error:
+        raise CommandError(f"{source.name}: {error}") from error
+
+
+def choose_pack(name: str, messages: tuple[Message, ...]) -> ToolPolicies:
+    """The pack that `--pack` names: a discovered one is made for these messages.
+
+    Raises `CommandError` for a file that cannot be opened and `PolicyError` for one that is no valid pack.
+    """
+    if name == BUILTIN:
+        return DEFAULT_POLICIES
+    if name == DISCOVERED:
+        return ToolPolicies.discover(messages, base=DEFAULT_POLICIES).policies
+    try:
+        return ToolPolicies.load(Path(name))
+    except OSError as error:
+        raise CommandError(f"--pack {name}: {error.strerror or error}") from error
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("inputs", nargs="+", metavar="FILE", help="files, folders, globs, or - for standard input")
+    parser.add_argument("--json", action="store_true", help="a report with handles, replacements and leaks instead")
+    add_input_arguments(parser)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    found = [each for source in expand(arguments.inputs) for each in read_conversations(source, arguments.format)]
+    if not found:
+        raise CommandError("no conversation in the input")
+    # One conversation is read by people, several by programs: one line each.
+    indent = 2 if len(found) == 1 else None
+    for each in found:
+        document = _report(each, arguments)
+        print_json(document if arguments.json else document["messages"], indent=indent)
+    return EXIT_OK
+
+
+def _report(found: Found, arguments: argparse.Namespace) -> dict[str, Any]:
+    messages = tuple(found.conversation.messages)
+    policies = choose_pack(arguments.pack, messages)
+    registry = Registry(citations_enabled=not arguments.no_citations, policies=policies)
+    # Tools first, as a request is built: a directory of tools may name the servers that messages refer to.
+    registry.encode_tools(found.conversation.tools)
+    encoded = registry.encode_with_report(messages)
+    report: dict[str, Any] = {"messages": [message_json(message) for message in encoded.messages]}
+    if not arguments.json:
+        return report
+    round_trip = check_round_trip(messages, registry)
+    left = _raw_ids(registry, encoded.messages)
+    declared = left
+    if arguments.pack == DISCOVERED:
+        plain = Registry(citations_enabled=not arguments.no_citations)
+        plain.encode_tools(found.conversation.tools)
+        declared = _raw_ids(plain, plain.encode_messages(messages))
+    return {
+        "source": found.source.name,
+        "format": found.trace.format,
+        "conversation": found.conversation.id,
+        "title": found.conversation.title,
+        "pack": policies.name,
+        "handles": [handle_json(row) for row in registry.handles()],
+        "spans": [span_json(span) for span in encoded.spans],
+        "raw_ids_left": left,
+        # A discovered pack is a guess: what counts is what the declared rules leave.
+        "raw_ids_left_declared": declared,
+        "round_trip": {
+            "ok": round_trip.ok,
+            "identical": round_trip.identical,
+            "accepted": round_trip.accepted,
+            "differences": [
+                {"message": each.message, "path": each.path, "rule": each.rule} for each in round_trip.differences
+            ],
+        },
+        "notices": [{"kind": each.kind, "where": each.where, "text": each.text} for each in found.trace.notices],
+    } | report
+
+
+def _raw_ids(registry: Registry, encoded: Sequence[Message]) -> int:
+    return sum(len(leak.registered) + len(leak.unregistered) for leak in registry.leaked_identifiers(encoded))
+
+
+COMMAND = Command(
+    name="encode",
+    summary="print the messages of a trace as the model would see them",
+    add_arguments=_add_arguments,
+    run=_run,
+)
