@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from modelcontext_core.discovery.scan import Kind, KnownRules, Sighting, Where, sightings
+from modelcontext_core.discovery.scan import Kind, KnownRules, Place, Scanner, Sighting, Where
 from modelcontext_core.discovery.words import SourceSpace, may_be_seen_again, space_of, trusts
 from modelcontext_core.messages import Message
 
@@ -51,9 +51,7 @@ class Proposal:
 def find_proposals(messages: Sequence[Message], rules: KnownRules) -> tuple[Proposal, ...]:
     """What to declare for the tools that `rules` do not know, in the order of each rule's first identity."""
     findings = _Findings(rules)
-    for order, sighting in enumerate(sightings(messages, rules)):
-        findings.add(order, sighting)
-    findings.recognise_seen_values()
+    findings.read(messages)
     drafts = sorted(findings.drafts(), key=lambda draft: draft[0])
     return tuple(proposal for _, proposal in drafts)
 
@@ -91,10 +89,9 @@ class _Key:
 
 
 @dataclass(slots=True)
-class _Place:
-    """What stands under one key in the arguments or in the results of one tool."""
+class _Contents:
+    """The identities of one place: of the text itself, and of JSON inside its strings."""
 
-    strings: int = 0
     direct: dict[Kind, _Found] = field(default_factory=dict)
     nested: dict[Kind, _Found] = field(default_factory=dict)
 
@@ -113,38 +110,39 @@ _ALL_KINDS: Final[frozenset[Kind]] = frozenset({"uuid", "url", "seen"})
 class _Findings:
     def __init__(self, rules: KnownRules) -> None:
         self._rules = rules
+        self._contents: dict[Place, _Contents] = {}
         self._keys: dict[str, _Key] = {}
-        self._places: dict[tuple[str, Where, str], _Place] = {}
-        self._texts: dict[tuple[str, Kind], _Found] = {}
         # Strings without the shape of an id that may turn out to be values seen before.
         self._others: list[tuple[int, Sighting]] = []
 
-    def add(self, order: int, sighting: Sighting) -> None:
-        if sighting.declared:
-            self._others.append((order, sighting))
-            return
-        if not sighting.key:
-            assert sighting.kind is not None
-            self._texts.setdefault((sighting.tool, sighting.kind), _Found(order)).add(sighting.value)
-            return
-        key = self._keys.setdefault(sighting.key, _Key(sighting.spelling))
-        place = self._places.setdefault((sighting.tool, sighting.where, sighting.key), _Place())
-        key.strings += 1
-        place.strings += 1
-        if sighting.kind is None:
-            if may_be_seen_again(sighting.value):
+    def read(self, messages: Sequence[Message]) -> None:
+        """Gather all identities by shape, then those that were seen before."""
+        scanner = Scanner(self._rules)
+        for order, sighting in enumerate(scanner.scan(messages)):
+            if sighting.kind is None:
                 self._others.append((order, sighting))
-            return
-        key.uuids += sighting.kind == "uuid"
-        key.links += sighting.kind == "url"
-        self._record(order, sighting, sighting.kind)
+            else:
+                self._record(order, sighting, sighting.kind)
+        for place in scanner.places:
+            key = self._keys.setdefault(place.key, _Key(place.spelling))
+            key.strings += place.strings
+            contents = self._contents.get(place)
+            if contents is not None:
+                key.uuids += _count(contents, "uuid")
+                key.links += _count(contents, "url")
+        self._recognise_seen_values()
 
     def _record(self, order: int, sighting: Sighting, kind: Kind) -> None:
-        place = self._places[sighting.tool, sighting.where, sighting.key]
-        found = place.nested if sighting.nested else place.direct
-        found.setdefault(kind, _Found(order)).add(sighting.value)
+        contents = self._contents.get(sighting.place)
+        if contents is None:
+            contents = self._contents[sighting.place] = _Contents()
+        kinds = contents.nested if sighting.nested else contents.direct
+        found = kinds.get(kind)
+        if found is None:
+            found = kinds[kind] = _Found(order)
+        found.add(sighting.value)
 
-    def recognise_seen_values(self) -> None:
+    def _recognise_seen_values(self) -> None:
         """Find the values that stood before, in the order of the text, under a key that holds identities.
 
         Only keys whose own values have the shape of ids (or that the known pack declares) vouch for others, so that
@@ -153,10 +151,11 @@ class _Findings:
         vouching = {key for key in self._keys if (rule := self._rule(key)) is not None and rule is not _WEB}
         seen: set[str] = set()
         for order, sighting in self._others:
-            if sighting.declared or sighting.key in vouching:
-                seen.add(sighting.value)
-            if not sighting.declared and sighting.value in seen:
-                self._keys[sighting.key].seen += 1
+            place, value = sighting.place, sighting.value
+            if (place.declared or place.key in vouching) and may_be_seen_again(value):
+                seen.add(value)
+            if not place.declared and value in seen:
+                self._keys[place.key].seen += 1
                 self._record(order, sighting, "seen")
 
     def _rule(self, key: str) -> _Rule | None:
@@ -179,54 +178,56 @@ class _Findings:
 
     def drafts(self) -> Iterator[tuple[int, Proposal]]:
         """Every proposal with the order of its first identity."""
-        mined: dict[tuple[str, Kind], list[_Found]] = {place: [found] for place, found in self._texts.items()}
-        for (tool, where, key), place in self._places.items():
-            rule = self._rule(key)
+        mined: dict[tuple[str, Kind], list[_Found]] = {}
+        for place, contents in self._contents.items():
+            rule = self._rule(place.key) if place.key else None
             # `id` registers nothing: in results its values have to be mined, in arguments they are then known.
-            if where == "result" and self._rules.keys.get(key) == "known":
+            if place.where == "result" and self._rules.keys.get(place.key) == "known":
                 rule = None
             kinds = rule.kinds if rule else frozenset[Kind]()
-            found = {kind: parts for kind, parts in _by_kind(place).items() if kind in kinds}
+            found = {kind: parts for kind, parts in _by_kind(contents).items() if kind in kinds}
             if rule and found:
-                yield _draft(tool, where, key, rule.space, found, place.strings)
-            if where == "result":
-                for kind, part in _beyond_keys(place, kinds):
-                    mined.setdefault((tool, kind), []).append(part)
+                yield _draft(place, place.key, rule.space, found)
+            if place.where == "result":
+                for kind, part in _beyond_keys(contents, kinds):
+                    mined.setdefault((place.tool, kind), []).append(part)
         for (tool, kind), parts in mined.items():
-            yield _draft(tool, "result", "", "web" if kind == "url" else "document", {kind: parts}, None)
+            yield _draft(Place(tool, "result"), "", "web" if kind == "url" else "document", {kind: parts})
 
 
-def _by_kind(place: _Place) -> dict[Kind, list[_Found]]:
+def _count(contents: _Contents, kind: Kind) -> int:
+    return sum(sum(part[kind].values.values()) for part in (contents.direct, contents.nested) if kind in part)
+
+
+def _by_kind(contents: _Contents) -> dict[Kind, list[_Found]]:
     kinds: dict[Kind, list[_Found]] = {}
-    for kind, found in (*place.direct.items(), *place.nested.items()):
+    for kind, found in (*contents.direct.items(), *contents.nested.items()):
         kinds.setdefault(kind, []).append(found)
     return kinds
 
 
-def _beyond_keys(place: _Place, covered: frozenset[Kind]) -> Iterator[tuple[Kind, _Found]]:
+def _beyond_keys(contents: _Contents, covered: frozenset[Kind]) -> Iterator[tuple[Kind, _Found]]:
     """What declaring the key does not reach in results: other kinds, and keys of JSON inside a string."""
-    for kind, found in place.direct.items():
+    for kind, found in contents.direct.items():
         if kind not in covered and kind != "seen":
             yield kind, found
-    for kind, found in place.nested.items():
+    for kind, found in contents.nested.items():
         if kind != "seen":
             yield kind, found
 
 
-def _draft(
-    tool: str, where: Where, key: str, space: SourceSpace, found: Mapping[Kind, list[_Found]], strings: int | None
-) -> tuple[int, Proposal]:
+def _draft(place: Place, key: str, space: SourceSpace, found: Mapping[Kind, list[_Found]]) -> tuple[int, Proposal]:
     total = _together(part for parts in found.values() for part in parts)
     count = sum(total.values.values())
     kinds: tuple[Kind, ...] = ("uuid", "url", "seen")
     return total.first, Proposal(
-        tool=tool,
-        where=where,
+        tool=place.tool,
+        where=place.where,
         key=key,
         kind=next(kind for kind in kinds if kind in found),
         space=space,
         count=count,
         distinct=len(total.values),
-        strings=count if strings is None else strings,
+        strings=place.strings if key else count,
         examples=tuple(total.values)[:_MAX_EXAMPLES],
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from modelcontext_core import jsontext
-from modelcontext_core.discovery.words import is_declarable, may_be_seen_again
+from modelcontext_core.discovery.words import is_declarable
 from modelcontext_core.grammar import (
     ASCII_SPACES,
     WORD,
@@ -22,7 +23,7 @@ from modelcontext_core.grammar import (
 )
 from modelcontext_core.messages import Message
 
-__all__ = ["Kind", "KnownRules", "Sighting", "Where", "sightings"]
+__all__ = ["Kind", "KnownRules", "Place", "Scanner", "Sighting", "Where"]
 
 Where = Literal["arguments", "result"]
 Kind = Literal["uuid", "url", "seen"]
@@ -42,105 +43,149 @@ class KnownRules:
     argument_keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
     source_tools: frozenset[str] = frozenset()
 
+    @property
+    def result_keys(self) -> frozenset[str]:
+        """The keys that are read from results: all but those that register nothing."""
+        return frozenset(key for key, kind in self.keys.items() if kind != "known")
 
-class Sighting(NamedTuple):
-    """One string of a tool that no pack knows, or one identity in such a string.
 
-    `key` is in lower case, `spelling` as it was written; both are empty where the value stands in plain text or under
-    a key that cannot be declared. `kind` is None for a string that is no identity by its shape. `nested` says that
-    the key belongs to JSON inside a string. `declared` marks the value of a field that the known pack declares.
+@dataclass(slots=True, eq=False)
+class Place:
+    """A key in the arguments or in the results of one tool, and how many strings stood there.
+
+    `key` is in lower case, `spelling` as it was written first; both are empty for plain text, and for keys that cannot
+    be declared. `declared` marks a field that the known pack declares.
     """
 
     tool: str
     where: Where
-    key: str
-    spelling: str
+    key: str = ""
+    spelling: str = ""
+    declared: bool = False
+    strings: int = 0
+
+
+class Sighting(NamedTuple):
+    """One string that is an identity by its shape (`kind`), or may be a value seen before (`kind` is None).
+
+    `nested` says that the key belongs to JSON inside a string. In plain text every sighting has a kind.
+    """
+
+    place: Place
     value: str
     kind: Literal["uuid", "url"] | None
     nested: bool = False
-    declared: bool = False
 
 
-def sightings(messages: Sequence[Message], rules: KnownRules) -> Iterator[Sighting]:
-    """Everything to be judged, in the order of the text.
+class Scanner:
+    """Finds what is to be judged in the tools of a conversation; `places` then tells where it looked.
 
     Of tools that the rules know, only values of their declared fields are given. Call ids are left out: they are the
     plumbing of a conversation, whatever their shape. Arguments that are no valid JSON hold nothing to declare.
     """
-    call_ids = {call.id for message in messages for call in message.tool_calls}
-    call_ids |= {message.tool_call_id for message in messages}
-    for message in messages:
-        if message.role == "tool" and is_declarable(message.name):
-            for text in (message.content, *(part.text for part in message.parts if part.type == "text")):
-                yield from _Text(message.name, "result", rules, call_ids).read(text)
-        for call in message.tool_calls:
-            if is_declarable(call.name):
-                yield from _Text(call.name, "arguments", rules, call_ids).read(call.arguments)
 
+    def __init__(self, rules: KnownRules) -> None:
+        self._rules = rules
+        self._call_ids: set[str] = set()
+        self._places: dict[tuple[str, Where, str], Place] = {}
 
-class _Text:
-    """Reads one text of one tool."""
+    @property
+    def places(self) -> Collection[Place]:
+        """Every place with a key of a tool that no pack knows, in the order of the text."""
+        return [place for place in self._places.values() if place.key and not place.declared]
 
-    def __init__(self, tool: str, where: Where, rules: KnownRules, call_ids: set[str]) -> None:
-        self._tool = tool
-        self._where = where
-        self._call_ids = call_ids
-        self._declared: frozenset[str] | None = None
-        if tool in rules.argument_keys:
-            readable = frozenset(rules.keys) - {"id"} if tool in rules.source_tools else frozenset[str]()
-            self._declared = rules.argument_keys[tool] if where == "arguments" else readable
+    def scan(self, messages: Sequence[Message]) -> Iterator[Sighting]:
+        """Everything to be judged, in the order of the text."""
+        self._call_ids = {call.id for message in messages for call in message.tool_calls}
+        self._call_ids |= {message.tool_call_id for message in messages}
+        for message in messages:
+            if message.role == "tool" and is_declarable(message.name):
+                for text in (message.content, *(part.text for part in message.parts if part.type == "text")):
+                    yield from self._read(text, message.name, "result")
+            for call in message.tool_calls:
+                if is_declarable(call.name):
+                    yield from self._read(call.arguments, call.name, "arguments")
 
-    def read(self, text: str) -> Iterator[Sighting]:
-        if self._declared == frozenset():
-            return
+    def _read(self, text: str, tool: str, where: Where) -> Iterator[Sighting]:
+        declared: frozenset[str] | None = None
+        if tool in self._rules.argument_keys:
+            readable = self._rules.result_keys if tool in self._rules.source_tools else frozenset[str]()
+            declared = self._rules.argument_keys[tool] if where == "arguments" else readable
+            if not declared:
+                return
         if _looks_like_json(text) and jsontext.is_valid(text):
-            yield from self._json(text, nested=False)
-        elif self._declared is None:
-            yield from self._plain(text)
+            yield from self._json(text, tool, where, declared, nested=False)
+        elif where == "result" and declared is None:
+            yield from _plain(text, self._place(tool, where, ""))
 
-    def _json(self, text: str, *, nested: bool) -> Iterator[Sighting]:
-        # A key that is spelt with escapes counts as no key.
-        escaped: set[str] = set()
-        for item in jsontext.strings(text):
-            literal = text[item.start : item.end]
-            if item.is_key:
-                if "\\" in literal and item.key is not None:
-                    escaped.add(item.key)
-                if self._declared is None:
-                    yield from self._plain(literal)
-                continue
-            value = jsontext.unquote(literal)
-            spelling = item.key if item.key is not None and item.key not in escaped else ""
-            yield from self._value(value, spelling, nested=nested)
-
-    def _value(self, value: str, spelling: str, *, nested: bool) -> Iterator[Sighting]:
-        whole = value.strip(ASCII_SPACES)
+    def _place(self, tool: str, where: Where, spelling: str, *, declared: bool = False) -> Place:
         key = spelling.lower()
-        if not whole or whole in self._call_ids:
-            return
-        if self._declared is not None:
-            if key in self._declared and may_be_seen_again(whole):
-                yield Sighting(self._tool, self._where, key, spelling, whole, None, nested, declared=True)
+        if not declared and not (is_declarable(spelling) and is_declarable(key)):
+            key = spelling = ""
+        place = self._places.get((tool, where, key))
+        if place is None:
+            place = self._places[tool, where, key] = Place(tool, where, key, spelling, declared)
+        return place
+
+    def _json(
+        self, text: str, tool: str, where: Where, declared: frozenset[str] | None, *, nested: bool
+    ) -> Iterator[Sighting]:
+        """The strings of valid JSON. Nearly all of them are counted and passed over here: this loop has to be quick."""
+        places: dict[str | None, Place | None] = {None: None if declared else self._place(tool, where, "")}
+        unkeyed = places[None]
+        for start, end, is_key, spelling, _, _ in jsontext.strings(text):
+            value = text[start + 1 : end - 1]
+            if is_key:
+                if "\\" in value:
+                    places[spelling] = unkeyed  # a key that is spelt with escapes counts as none
+                if unkeyed is not None and where == "result" and _may_hold_identity(value):
+                    yield from _plain(value, unkeyed)
+                continue
+            if spelling not in places:
+                assert spelling is not None
+                known = declared is None or spelling.lower() in declared
+                places[spelling] = self._place(tool, where, spelling, declared=declared is not None) if known else None
+            place = places[spelling]
+            if place is None or not value:
+                continue
+            if "\\" in value:
+                value = jsontext.unquote(text[start:end])
+            if value in self._call_ids:
+                continue
+            place.strings += 1
+            if _may_hold_identity(value) or value[0] in _JSON_STARTS or _LIKE_AN_ID.fullmatch(value):
+                yield from self._judge(value, place, declared, nested=nested)
+
+    def _judge(self, value: str, place: Place, declared: frozenset[str] | None, *, nested: bool) -> Iterator[Sighting]:
+        whole = value.strip(ASCII_SPACES)
+        if declared is not None:
+            yield Sighting(place, whole, None, nested)
             return
         kind = _kind(whole)
-        if key and not (is_declarable(spelling) and is_declarable(key)):
-            key = spelling = ""
-        if key:
-            yield Sighting(self._tool, self._where, key, spelling, whole, kind, nested)
-        if key and kind is not None:
-            return
+        if place.key and kind is not None:
+            yield Sighting(place, whole, kind, nested)
         # Every level of JSON inside strings at least doubles its backslashes, so this cannot go deep.
-        if _looks_like_json(whole) and jsontext.is_valid(whole):
-            yield from self._json(whole, nested=True)
+        elif _looks_like_json(whole) and jsontext.is_valid(whole):
+            yield from self._json(whole, place.tool, place.where, None, nested=True)
         else:
-            yield from self._plain(value)
+            if place.key and _LIKE_AN_ID.fullmatch(whole):
+                yield Sighting(place, whole, None, nested)
+            if place.where == "result":
+                yield from _plain(value, self._place(place.tool, place.where, ""))
 
-    def _plain(self, text: str) -> Iterator[Sighting]:
-        """Identities in plain text. Only results can be mined, so elsewhere there is nothing to look for."""
-        if self._where != "result":
-            return
-        for start, end, kind in _identities(text):
-            yield Sighting(self._tool, self._where, "", "", text[start:end], kind)
+
+_JSON_STARTS: Final = frozenset('{["' + ASCII_SPACES)
+# A first look at a string that may be an id without the shape of one: `may_be_seen_again` decides.
+_LIKE_AN_ID: Final = re.compile(r"(?=[^0-9]*+[0-9])\S{6,512}+")
+
+
+def _may_hold_identity(value: str) -> bool:
+    return len(value) >= _UUID_LENGTH or "://" in value
+
+
+def _plain(text: str, place: Place) -> Iterator[Sighting]:
+    for start, end, kind in _identities(text):
+        yield Sighting(place, text[start:end], kind)
 
 
 def _looks_like_json(text: str) -> bool:
@@ -153,27 +198,27 @@ def _kind(value: str) -> Literal["uuid", "url"] | None:
     return "url" if is_http_url(value) and may_be_mined(value) and len(value) > len("https://") else None
 
 
-def _identities(text: str) -> Iterator[tuple[int, int, Literal["uuid", "url"]]]:
+_Identity = tuple[int, int, Literal["uuid", "url"]]
+
+
+def _identities(text: str) -> list[_Identity]:
     """Links and UUIDs of a plain text that could be registered, in order.
 
     A UUID inside a URL or URI of any scheme, or behind `summary/`, is part of something else; one that touches `_` is
     part of a longer name. No encoder would replace those.
     """
+    uuids = list(_free_uuids(text)) if len(text) >= _UUID_LENGTH else []
     if "://" not in text:
-        if len(text) >= _UUID_LENGTH:
-            yield from ((start, end, "uuid") for start, end in _free_uuids(text))
-        return
-    runs = _url_runs(text)
-    found: list[tuple[int, int, Literal["uuid", "url"]]] = [
-        (start, end, "url") for start, end in find_links(text) if may_be_mined(text[start:end])
-    ]
+        return [(start, end, "uuid") for start, end in uuids]
+    found: list[_Identity] = [(start, end, "url") for start, end in find_links(text) if may_be_mined(text[start:end])]
+    runs = _url_runs(text) if uuids else []
     run = 0
-    for start, end in _free_uuids(text):
+    for start, end in uuids:
         while run < len(runs) and runs[run][1] <= start:
             run += 1
         if run == len(runs) or start < runs[run][0]:
             found.append((start, end, "uuid"))
-    yield from sorted(found)
+    return sorted(found)
 
 
 def _free_uuids(text: str) -> Iterator[tuple[int, int]]:
