@@ -52,5 +52,5 @@ def _register(kind: KeyKind, value: str, row: Mapping[str, Any], context: Render
         context.register_document(value)
     elif kind == "knowledge_base":
         context.register_knowledge_base(value)
-    elif kind == "web":
+    elif kind == "web" and grammar.is_http_url(value):
         context.register_web(value, "", citable)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from modelcontext_core import grammar
 from modelcontext_core.messages import ToolResult
 from modelcontext_core.toolresults import fields
 from modelcontext_core.toolresults.context import RenderContext
@@ -134,11 +135,13 @@ def _status(row: Mapping[str, Any]) -> str:
 def _register(
     rows: list[Mapping[str, Any]], context: RenderContext, citable: Callable[[Mapping[str, Any]], bool]
 ) -> list[tuple[str, Mapping[str, Any]]]:
-    """The rows whose address is an http(s) URL, each with its handle."""
+    """The rows whose address is an http(s) URL (or already a handle), each with its handle."""
     pages = []
     for row in rows:
         url = fields.identity(row, "url")
-        handle = context.register_web(url, fields.first(row, "title"), citable(row)) if url else None
+        if not grammar.is_http_url(url) and grammar.whole_handle(url) is None:
+            continue
+        handle = context.register_web(url, fields.first(row, "title"), citable(row))
         if handle:
             pages.append((handle, row))
     return pages

@@ -93,7 +93,7 @@ def test_a_cut_never_falls_inside_an_identity() -> None:
             "match", search(page(1, snippet="x" * (before - 1) + " " + DOCUMENT + " y" * 9), registry=registry)
         )
 
-        assert shown.rstrip() in ("x" * (before - 1), "x" * (before - 1) + " doc://1", "x" * 1500)
+        assert shown.rstrip(" y") in ("x" * (before - 1), "x" * (before - 1) + " doc://1", "x" * 1500)
         assert len(shown) <= 1500
 
 
