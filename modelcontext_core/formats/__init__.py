@@ -1,0 +1,92 @@
+"""Read traces of many vendors and frameworks: bytes in, messages out.
+
+- `iter_traces(source)` gives one `Trace` a record, holding one record at a time.
+- `read(data)` gives everything as one `Trace`.
+- `detect(data)` names the format.
+
+A source that cannot be read raises `UnreadableTrace`; everything that is not read as it stands is a `Notice`.
+A new format is one module with a `READER`, and one line in `READERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from modelcontext_core.errors import UnreadableTrace
+from modelcontext_core.formats import anthropic_messages, generic_messages, openai_chat, text
+from modelcontext_core.formats.base import Conversation, Notice, Origin, Reader, Sample, StreamChunk, Trace
+from modelcontext_core.formats.dispatch import iterate, recognise
+from modelcontext_core.formats.framing import look
+from modelcontext_core.formats.merging import merged
+from modelcontext_core.formats.sources import open_members
+
+__all__ = [
+    "READERS",
+    "Conversation",
+    "Notice",
+    "Origin",
+    "Reader",
+    "Sample",
+    "StreamChunk",
+    "Trace",
+    "UnreadableTrace",
+    "detect",
+    "format_names",
+    "iter_traces",
+    "read",
+]
+
+# The first reader that recognises a source takes it: the more particular formats stand before the more general.
+READERS: Final[tuple[Reader, ...]] = (
+    anthropic_messages.READER,
+    openai_chat.READER,
+    generic_messages.READER,
+    text.READER,
+)
+
+
+def format_names() -> dict[str, str]:
+    """The name and the title of every format, for a choice by hand."""
+    return {reader.name: reader.title for reader in READERS}
+
+
+def iter_traces(source: bytes | str | Path | BinaryIO, name: str = "", format: str | None = None) -> Iterator[Trace]:  # noqa: A002
+    """The traces of a path (`str` or `Path`), an open binary file, or bytes, one record at a time.
+
+    Close the iterator to stop. `name` is only for messages; `format` overrules detection. Raises `UnreadableTrace`
+    when nothing can be read, `ValueError` for an unknown format.
+    """
+    return iterate(source, name, READERS, _by_name(format))
+
+
+def read(data: bytes | str | Path | BinaryIO, name: str = "", format: str | None = None) -> Trace:  # noqa: A002
+    """Everything in a source as one trace. Takes and raises what `iter_traces` does."""
+    return merged(iter_traces(data, name, format))
+
+
+def detect(data: bytes | str | Path | BinaryIO, name: str = "") -> str:
+    """The name of the format of a source (of the first file that is recognised in a zip).
+
+    Raises `UnreadableTrace` when there is none.
+    """
+    error: UnreadableTrace | None = None
+    for member in open_members(data, name, lambda _kind, _where, _text: None):
+        try:
+            found = recognise(look(member, lambda _kind, _where, _text: None), member.name, READERS)
+        except UnreadableTrace as unreadable:
+            error = error or unreadable
+            continue
+        if found is not None:
+            return found.reader.name
+    raise error or UnreadableTrace("no format was recognised", position="byte 0")
+
+
+def _by_name(name: str | None) -> Reader | None:
+    if not name:
+        return None
+    for reader in READERS:
+        if reader.name == name:
+            return reader
+    raise ValueError(f"unknown format {name!r}: one of {', '.join(reader.name for reader in READERS)}")

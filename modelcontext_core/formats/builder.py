@@ -1,0 +1,223 @@
+"""The builder: readers tell it turns, texts, calls and results in source order; it makes messages, origins, notices.
+
+A reader writes what it sees; everything that all formats share happens here or below, once: parts become messages
+(`turns`), calls and results are linked and names recovered (`linking`), raw JSON is cut out of the source, limits
+hold, notices are collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from modelcontext_core.formats.base import (
+    Channel,
+    Conversation,
+    NoticeKind,
+    Origin,
+    Scalar,
+    StreamChunk,
+    Trace,
+)
+from modelcontext_core.formats.jsonload import JsonPath
+from modelcontext_core.formats.linking import link
+from modelcontext_core.formats.nodes import Document, Node
+from modelcontext_core.formats.notices import NoticeList
+from modelcontext_core.formats.turns import RawText, Turn
+from modelcontext_core.limits import MAX_MESSAGES_PER_CONVERSATION, MAX_META_BYTES
+from modelcontext_core.messages import Message, Tool
+
+__all__ = ["Builder", "ConversationBuilder"]
+
+# What an object of settings or counts is at most: more keys or longer texts are content that somebody may look for.
+_FLAT_KEYS = 30
+_FLAT_LENGTH = 100
+
+
+class Builder:
+    """Collects one trace. Make conversations with `conversation`, then tell each its turns."""
+
+    def __init__(self, format_name: str) -> None:
+        self._format = format_name
+        self._conversations: list[ConversationBuilder] = []
+        self._stream: list[StreamChunk] = []
+        self._notices = NoticeList()
+        self._meta: dict[str, Scalar] = {}
+        self._raw: list[RawText] = []
+
+    # -- what readers call ---------------------------------------------------------------------------------------
+
+    def conversation(self, *, id: str = "", title: str = "", parent: str = "", after: int = 0) -> ConversationBuilder:  # noqa: A002
+        """Begin a conversation. A branch gives its `parent`'s id and how many of the parent's messages precede it."""
+        made = ConversationBuilder(self, id=id, title=title, parent=parent, after=after)
+        self._conversations.append(made)
+        return made
+
+    def notice(self, kind: NoticeKind, where: Node | str, text: str) -> None:
+        """Say what was not read as it stands. Repetitions of a sentence are counted after the first ten."""
+        self._notices.add(kind, where if isinstance(where, str) else where.where, text)
+
+    def meta(self, name: str, value: object) -> bool:
+        """Keep a scalar about the source (model, times, usage). False when it is no scalar or not below 1 KB."""
+        if isinstance(value, Node):
+            value = value.value
+        if isinstance(value, str) and len(value.encode("utf-8", "surrogatepass")) >= MAX_META_BYTES:
+            return False
+        if not isinstance(value, str | int | float | bool) or value == "":
+            return False
+        if isinstance(value, int) and value.bit_length() > 8 * MAX_META_BYTES:
+            return False
+        self._meta.setdefault(name, value)
+        return True
+
+    def rest(self, node: Node, known: Iterable[str], *, prefix: str = "") -> None:
+        """Everything of an object that the reader has no rule for: scalars into `meta`, the rest named in notices.
+
+        Objects of scalars (`usage`, `thinking`, `tool_choice`) are taken apart: `usage.input_tokens`.
+        """
+        known = frozenset(known)
+        for key, member in node.members():
+            if key in known or not member:
+                continue
+            if member.is_object and _is_flat(member.value):
+                self.rest(member, (), prefix=f"{prefix}{key}.")
+            elif not self.meta(prefix + key, member):
+                self.notice("skipped", member, f"the key {_short(key)} is not read")
+
+    def unread(self, node: Node, known: Iterable[str]) -> None:
+        """Name the members of a message or part that the reader has no rule for, and that are not empty."""
+        for key, member in node.members():
+            if key not in known and member:
+                self.notice("skipped", member, f"the key {_short(key)} is not read")
+
+    def chunk(self, channel: Channel, text: str, *, index: int = 0, time: float | None = None, name: str = "") -> None:
+        """One piece of a captured stream, as it came."""
+        self._stream.append(StreamChunk(channel=channel, text=text, index=index, time=time, name=name))
+
+    # -- what the dispatcher calls -------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Cut the raw JSON texts that are still wanted out of their documents, so that these can be dropped."""
+        wanted: dict[Document, list[tuple[JsonPath, RawText]]] = {}
+        for raw in self._raw:
+            if raw.node is not None:
+                wanted.setdefault(raw.node.document, []).append((raw.node.steps_from(None) or (), raw))
+        for document, pairs in wanted.items():
+            found = document.slices([path for path, _ in pairs])
+            for path, raw in pairs:
+                raw.settle(found.get(path, ""))
+        self._raw.clear()
+
+    def settling(self, nodes: Iterable[Node]) -> Iterator[Node]:
+        """The records in turn; what was taken from each is settled before the next one is read."""
+        for node in nodes:
+            yield node
+            self.settle()
+
+    def trace(self) -> Trace:
+        """All that was collected. Says so when that is nothing."""
+        self.settle()
+        conversations = tuple(made.finish(str(number)) for number, made in enumerate(self._conversations, 1))
+        if not any(conversation.messages for conversation in conversations) and not self._notices:
+            self.notice("unknown", "$", "no message was found in this record")
+        return Trace(
+            format=self._format,
+            conversations=conversations,
+            stream=tuple(self._stream),
+            notices=self._notices.all(),
+            meta=self._meta,
+        )
+
+    def want_raw(self, node: Node) -> RawText:
+        """The source text of a value, cut out later together with all others of its document."""
+        raw = RawText(node)
+        self._raw.append(raw)
+        return raw
+
+
+class ConversationBuilder:
+    """Collects one conversation, turn by turn."""
+
+    def __init__(self, builder: Builder, *, id: str, title: str, parent: str, after: int) -> None:  # noqa: A002
+        self.builder = builder
+        self.id = id
+        self.title = title
+        self.parent = parent
+        self.after = after
+        self._tools: list[Tool] = []
+        self._turns: list[Turn] = []
+        self._overflow = 0
+
+    @property
+    def turns(self) -> int:
+        """How many turns were told so far."""
+        return len(self._turns)
+
+    def turn(self, role: str, node: Node, *, name: str = "", time: str = "") -> Turn:
+        """Begin a turn of `role` that stands at `node`: tell it its texts, reasoning, calls, results and media."""
+        made = Turn(self.builder, role or "unknown", node, name=name, time=time)
+        if len(self._turns) >= MAX_MESSAGES_PER_CONVERSATION:
+            if not self._overflow:
+                limit = f"{MAX_MESSAGES_PER_CONVERSATION:,} messages a conversation (MAX_MESSAGES_PER_CONVERSATION)"
+                self.builder.notice("limit", node, f"the limit is {limit}: what follows is left out")
+            self._overflow += 1
+            return made
+        if not role:
+            self.builder.notice("fallback", node, "a message without a role is shown with the role 'unknown'")
+        self._turns.append(made)
+        return made
+
+    def result(self, node: Node, *, call_id: str = "", name: str = "", is_error: bool = False, time: str = "") -> Turn:
+        """Begin a tool's result: tell it its texts and media. Ids and names that are missing are recovered later."""
+        made = self.turn("tool", node, name=name, time=time)
+        made.call_id = call_id
+        made.is_error = is_error
+        return made
+
+    def tool(self, name: str, description: str = "", parameters: object = None) -> None:
+        """Keep the definition of a tool; `parameters` is its JSON schema (a node or a value)."""
+        if isinstance(parameters, Node):
+            parameters = parameters.value
+        schema = parameters if isinstance(parameters, dict) else {}
+        known = Tool(name=name, description=description, parameters=schema)
+        if known not in self._tools:
+            self._tools.append(known)
+
+    def finish(self, number: str) -> Conversation:
+        """The conversation, its calls and results linked. `number` is its id when the source has none."""
+        drafts = [draft for turn in self._turns for draft in turn.drafts()]
+        link(drafts, self.builder.notice)
+        messages: list[Message] = []
+        origins: list[Origin] = []
+        for draft in drafts:
+            message, origin = draft.build()
+            messages.append(message)
+            origins.append(origin)
+        return Conversation(
+            id=self.id or number,
+            title=self.title,
+            parent=self.parent,
+            after=self.after,
+            messages=tuple(messages),
+            tools=tuple(self._tools),
+            origins=tuple(origins),
+        )
+
+
+def _short(key: str) -> str:
+    """A key as it may stand in a notice."""
+    return repr(key if len(key) <= 60 else key[:60] + "…")
+
+
+def _is_flat(value: dict[str, object], depth: int = 0) -> bool:
+    """True for a small object of scalars, or of such objects."""
+    return len(value) <= _FLAT_KEYS and all(
+        (depth < 2 and _is_flat(member, depth + 1))
+        if isinstance(member, dict)
+        else member is None or (isinstance(member, str | int | float) and _length(member) < _FLAT_LENGTH)
+        for member in value.values()
+    )
+
+
+def _length(value: str | int | float) -> int:
+    # Python refuses to write out integers of thousands of digits.
+    return value.bit_length() if isinstance(value, int) else len(str(value))

@@ -1,0 +1,198 @@
+"""A JSON value that knows where it stands, and answers every question about its shape without raising.
+
+Traces come from strangers: any key may be missing, any value may have another type. A `Node` of the wrong type gives
+an empty answer (`""`, no children, a missing node), so that a reader needs no checks to be safe, only to be right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from modelcontext_core.formats.jsonload import JSON_STEP, BadJson, JsonPath, loads, raw_slices
+
+__all__ = ["MISSING", "Document", "Node", "show_path"]
+
+
+class _Missing:
+    """The value of a node that is not there (`null` is there)."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = _Missing()
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
+
+
+class Document:
+    """One record of a source: its UTF-8 bytes, its value, and what its container says about it.
+
+    `where` names the record for people ("line 12", "event 3", "" for a whole file); `event` is the event name of an
+    SSE record. The value is `MISSING` when the record is not JSON: then only `data` speaks.
+    """
+
+    __slots__ = ("data", "event", "value", "where")
+
+    def __init__(self, data: bytes, value: Any = MISSING, *, where: str = "", event: str = "") -> None:
+        self.data = data
+        self.value = value
+        self.where = where
+        self.event = event
+
+    @property
+    def root(self) -> Node:
+        """The node of the whole value."""
+        return Node(self.value, None, None, self)
+
+    @property
+    def text(self) -> str:
+        """The record as text."""
+        return self.data.decode("utf-8", "surrogatepass")
+
+    def slices(self, paths: list[JsonPath]) -> dict[JsonPath, str]:
+        """The source text of the values at `paths`."""
+        return raw_slices(self.data, paths)
+
+
+class Node:
+    """A value in a document. `value` is the plain Python value; every method is safe for any type."""
+
+    __slots__ = ("document", "key", "parent", "value")
+
+    def __init__(self, value: Any, parent: Node | None, key: Any, document: Document) -> None:
+        self.value = value
+        self.parent = parent
+        self.key = key
+        self.document = document
+
+    def __bool__(self) -> bool:
+        """False for a missing node, `null`, `""`, `{}`, `[]`; true for every number and for `false`."""
+        return self.value is not MISSING and self.value not in (None, "", {}, [])
+
+    @property
+    def exists(self) -> bool:
+        """True unless the node is missing."""
+        return self.value is not MISSING
+
+    @property
+    def is_object(self) -> bool:
+        """True for a JSON object."""
+        return isinstance(self.value, dict)
+
+    @property
+    def is_list(self) -> bool:
+        """True for a JSON array."""
+        return isinstance(self.value, list)
+
+    @property
+    def is_text(self) -> bool:
+        """True for a string."""
+        return isinstance(self.value, str)
+
+    @property
+    def text(self) -> str:
+        """The string, or `""` for any other value."""
+        return self.value if isinstance(self.value, str) else ""
+
+    @property
+    def label(self) -> str:
+        """A string or number as text, for ids, names and times; `""` for anything else."""
+        value = self.value
+        if isinstance(value, str):
+            return value
+        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+
+    def get(self, *keys: str) -> Node:
+        """The member under the first of `keys` that exists and is not `null`, else a missing (or null) node."""
+        found = None
+        if isinstance(self.value, dict):
+            for key in keys:
+                if key in self.value:
+                    node = Node(self.value[key], self, key, self.document)
+                    if node.value is not None:
+                        return node
+                    found = node
+        return found if found is not None else Node(MISSING, self, keys[0], self.document)
+
+    def at(self, *steps: str | int) -> Node:
+        """The value at the end of a path of keys and indices (a negative index counts from the end)."""
+        node = self
+        for step in steps:
+            if isinstance(step, str):
+                node = node.get(step)
+            else:
+                size = len(node.value) if isinstance(node.value, list) else 0
+                index = step + size if step < 0 else step
+                value = node.value[index] if 0 <= index < size else MISSING
+                node = Node(value, node, index, node.document)
+        return node
+
+    def has(self, *keys: str) -> bool:
+        """True for an object that has all of `keys`."""
+        return isinstance(self.value, dict) and all(key in self.value for key in keys)
+
+    def __iter__(self) -> Iterator[Node]:
+        """The elements of a list."""
+        if isinstance(self.value, list):
+            for index, value in enumerate(self.value):
+                yield Node(value, self, index, self.document)
+
+    def members(self) -> Iterator[tuple[str, Node]]:
+        """The keys and values of an object."""
+        if isinstance(self.value, dict):
+            for key, value in self.value.items():
+                yield key, Node(value, self, key, self.document)
+
+    def unpacked(self) -> Node:
+        """The document in a string that holds a JSON object or array (once or several times packed), else this node."""
+        node = self
+        for _ in range(3):
+            text = node.value
+            if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "[", '"'):
+                break
+            try:
+                value = loads(text.encode("utf-8", "surrogatepass"))
+            except BadJson:
+                break
+            node = Node(value, node, JSON_STEP, node.document)
+        return node if isinstance(node.value, dict | list) else self
+
+    def steps_from(self, base: Node | None) -> JsonPath | None:
+        """The steps from `base` (`None`: from the root) to this node; `None` when `base` is not above it."""
+        steps: list[Any] = []
+        node = self
+        while node is not base:
+            if node.parent is None:
+                if base is not None:
+                    return None
+                break
+            steps.append(node.key)
+            node = node.parent
+        return tuple(reversed(steps))
+
+    @property
+    def path(self) -> str:
+        """The path from the root: `$.messages[3].content`, `::json` where a string holds a document."""
+        return "$" + show_path(self.steps_from(None) or ())
+
+    @property
+    def where(self) -> str:
+        """The record and the path, for a notice: `line 12: $.messages[3]`."""
+        return f"{self.document.where}: {self.path}" if self.document.where else self.path
+
+
+def show_path(steps: JsonPath) -> str:
+    """Steps as text that follows the path of what they start from."""
+    shown = []
+    for step in steps:
+        if isinstance(step, int):
+            shown.append(f"[{step}]")
+        elif step is JSON_STEP:
+            shown.append("::json")
+        elif _IDENTIFIER.match(str(step)):
+            shown.append(f".{step}")
+        else:
+            shown.append('["' + str(step).replace("\\", "\\\\").replace('"', '\\"') + '"]')
+    return "".join(shown)

@@ -1,0 +1,304 @@
+"""Bytes from a path, a file or memory, unpacked: zip members one by one, gzip, UTF-16, a BOM, NUL padding.
+
+What comes out is UTF-8 (not yet checked) behind a `Source`, whose first bytes can be looked at before it is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, BinaryIO, Final, cast
+
+from modelcontext_core.errors import UnreadableTrace
+from modelcontext_core.formats.base import NoticeKind
+from modelcontext_core.limits import MAX_UNPACK_RATIO, MAX_UNPACKED_BYTES, MAX_ZIP_MEMBERS, MIB
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ["HEAD_BYTES", "Source", "open_members"]
+
+# How much is looked at to recognise a container. A source that is shorter is in memory then.
+HEAD_BYTES: Final = 4 * MIB
+_CHUNK: Final = MIB
+_GZIP = b"\x1f\x8b"
+_ZIP = b"PK\x03\x04"
+_BOM = codecs.BOM_UTF8
+_GREATEST_HARMLESS: Final = MIB  # below this, a ratio says nothing about a bomb
+_RATIO = f"unpacks to more than {MAX_UNPACK_RATIO} times its size (MAX_UNPACK_RATIO)"
+_TOTAL = f"unpacks to more than {MAX_UNPACKED_BYTES // MIB} MB (MAX_UNPACKED_BYTES)"
+
+Report = Callable[[NoticeKind, str, str], None]  # kind, where, text
+
+
+class Source:
+    """A stream of bytes with its first bytes known. `name` is the file's; `notes` collects what happened on the way."""
+
+    def __init__(self, stream: Iterator[bytes], *, name: str = "", in_archive: bool = False) -> None:
+        self.name = name
+        self.in_archive = in_archive
+        self.notes: list[tuple[NoticeKind, str]] = []
+        self._stream = stream
+        self._head = bytearray()
+        self._ended = False
+
+    def head(self, size: int = HEAD_BYTES) -> bytes:
+        """The first `size` bytes (fewer when there are no more); they stay to be read."""
+        while len(self._head) < size and not self._ended:
+            chunk = next(self._stream, b"")
+            self._ended = not chunk
+            self._head += chunk
+        return bytes(self._head[:size])
+
+    @property
+    def complete(self) -> bool:
+        """True when `head` has seen everything."""
+        return self._ended
+
+    def chunks(self) -> Iterator[bytes]:
+        """Everything, in chunks. The head is given up first."""
+        head, self._head = bytes(self._head), bytearray()
+        if head:
+            yield head
+        if not self._ended:
+            yield from self._stream
+            self._ended = True
+
+
+def _read_chunks(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK):
+        yield chunk
+
+
+@contextmanager
+def _opened(source: bytes | str | Path | BinaryIO) -> Iterator[BinaryIO]:
+    if isinstance(source, bytes | bytearray | memoryview):
+        yield io.BytesIO(source)
+    elif isinstance(source, str | Path):
+        try:
+            file = Path(source).open("rb")  # noqa: SIM115 -- closed below; only opening it may fail in this way
+        except (OSError, ValueError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise UnreadableTrace(f"the file cannot be opened: {reason}") from None
+        with file:
+            yield file
+    else:
+        yield source
+
+
+def open_members(source: bytes | str | Path | BinaryIO, name: str, report: Report) -> Iterator[Source]:
+    """The files in a source: one, or the members of a zip in order. Each is read before the next is asked for.
+
+    `report` is told what was left out. Raises `UnreadableTrace` when the source itself cannot be opened.
+    """
+    if not name and isinstance(source, str | Path):
+        name = Path(source).name
+    with _opened(source) as file:
+        first = Source(_read_chunks(file), name=name)
+        magic = first.head(4)
+        if magic == _ZIP:
+            if not _seekable(file):
+                file = io.BytesIO(b"".join(first.chunks()))
+            yield from _zip_members(file, report)
+        elif magic[:2] == _GZIP:
+            yield _gzip_member(first)
+        elif not magic:
+            raise UnreadableTrace("the source is empty", position="byte 0")
+        else:
+            yield _as_utf8(first)
+
+
+def _seekable(file: BinaryIO) -> bool:
+    try:
+        file.seek(0)
+    except (OSError, AttributeError, ValueError):
+        return False
+    return True
+
+
+def _zip_members(file: BinaryIO, report: Report) -> Iterator[Source]:
+    try:
+        archive = zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise UnreadableTrace(f"a damaged zip: {error}", position="byte 0") from None
+    unpacked = 0
+    with archive:
+        members = [member for member in archive.infolist() if not member.is_dir()]
+        if len(members) > MAX_ZIP_MEMBERS:
+            text = f"the limit is {MAX_ZIP_MEMBERS:,} members a zip (MAX_ZIP_MEMBERS): {len(members):,} members"
+            report("limit", members[MAX_ZIP_MEMBERS].filename, f"{text}, those from here on are left out")
+        for member in members[:MAX_ZIP_MEMBERS]:
+            if member.filename.startswith("__MACOSX/") or member.filename.endswith(".DS_Store"):
+                continue
+            # The sizes that a zip declares may be lies: they only save work, the reading itself is counted too.
+            if member.file_size > max(member.compress_size * MAX_UNPACK_RATIO, _GREATEST_HARMLESS):
+                report("limit", member.filename, f"the member {_RATIO} and is left out")
+                continue
+            if unpacked + member.file_size > MAX_UNPACKED_BYTES:
+                report("limit", member.filename, f"the zip {_TOTAL}: what follows is left out")
+                return
+            try:
+                with archive.open(member) as stream:
+                    budget = _Budget(MAX_UNPACKED_BYTES - unpacked, packed=member.compress_size)
+                    yield from _zip_member(stream, member.filename, budget, report)
+                    unpacked += budget.used
+            except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, zlib.error, EOFError) as error:
+                report("damaged", member.filename, f"the member cannot be unpacked: {error}")
+
+
+def _zip_member(stream: IO[bytes], name: str, budget: _Budget, report: Report) -> Iterator[Source]:
+    source = Source(budget.guard(stream), name=name)
+    budget.note = lambda kind, text: source.notes.append((kind, text))
+    magic = source.head(4)
+    if magic == _ZIP or magic[:2] == _GZIP:
+        report("limit", name, "an archive inside an archive is not opened (one level)")
+    elif magic:
+        cleaned = _as_utf8(source)
+        cleaned.notes = source.notes
+        cleaned.in_archive = True
+        yield cleaned
+
+
+class _Budget:
+    """Counts what is unpacked and ends the stream, with a note, where it grows past a limit or breaks."""
+
+    def __init__(self, limit: int, *, packed: int | None = None) -> None:
+        self.limit = limit
+        self.packed = packed
+        self.used = 0
+        self.note: Callable[[NoticeKind, str], None] = lambda _kind, _text: None
+
+    def guard(self, stream: IO[bytes]) -> Iterator[bytes]:
+        """The chunks of `stream`, as far as the limits allow and the archive is whole."""
+        while True:
+            try:
+                chunk = stream.read(_CHUNK)
+            except (EOFError, zlib.error, OSError, zipfile.BadZipFile) as error:
+                self.note("damaged", f"the archive breaks after {self.used:,} unpacked bytes: {error}")
+                return
+            if not chunk:
+                return
+            self.used += len(chunk)
+            if self.used > self.limit:
+                self.note("limit", f"the archive {_TOTAL}: the rest is left out")
+                return
+            packed = self.packed
+            if packed is not None and self.used > max(packed * MAX_UNPACK_RATIO, _GREATEST_HARMLESS):
+                self.note("limit", f"the archive {_RATIO}: the rest is left out")
+                return
+            yield chunk
+
+
+class _CountedFile(io.RawIOBase):
+    """Chunks as a file, for gzip; `given` counts the packed bytes."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = b""
+        self.given = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        if not self._rest:
+            self._rest = next(self._chunks, b"")
+        size = min(len(view), len(self._rest))
+        view[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        self.given += size
+        return size
+
+
+class _GzipBudget(_Budget):
+    """The budget of a gzip stream, whose packed size is only known while it is read."""
+
+    def __init__(self, packed_file: _CountedFile) -> None:
+        super().__init__(MAX_UNPACKED_BYTES)
+        self._packed_file = packed_file
+
+    def guard(self, stream: IO[bytes]) -> Iterator[bytes]:
+        for chunk in super().guard(stream):
+            self.packed = self._packed_file.given
+            yield chunk
+
+
+def _gzip_member(packed: Source) -> Source:
+    file = _CountedFile(packed.chunks())
+    budget = _GzipBudget(file)
+    stream = gzip.GzipFile(fileobj=io.BufferedReader(file, _CHUNK // 16))
+    inner = Source(budget.guard(cast("IO[bytes]", stream)), name=packed.name.removesuffix(".gz"))
+    budget.note = lambda kind, text: inner.notes.append((kind, text))
+    magic = inner.head(4)
+    if magic == _ZIP or magic[:2] == _GZIP:
+        raise UnreadableTrace("an archive inside an archive is not opened (one level)", position="byte 0")
+    if not magic:
+        raise UnreadableTrace("the gzip is empty or damaged", position="byte 0")
+    unpacked = _as_utf8(inner)
+    unpacked.notes = inner.notes
+    return unpacked
+
+
+# --- encodings -------------------------------------------------------------------------------------------------------
+
+
+def _as_utf8(source: Source) -> Source:
+    """The same source as UTF-8 without a BOM and without NUL padding before its text."""
+    head = source.head(400)
+    encoding = _utf16(head)
+    if encoding:
+        return Source(_recoded(source.chunks(), encoding), name=source.name)
+    if b":event-type" in head[:100]:
+        return source  # NULs are part of binary frames
+    if head.startswith((_BOM, b"\0")):
+        return Source(_without_start(source.chunks()), name=source.name)
+    return source
+
+
+def _utf16(head: bytes) -> str:
+    """`utf-16-le` or `utf-16-be`, by the BOM or by where the NULs of ASCII text stand; else `""`."""
+    if head.startswith(codecs.BOM_UTF16_LE):
+        return "utf-16-le"
+    if head.startswith(codecs.BOM_UTF16_BE):
+        return "utf-16-be"
+    even, odd = head[0:200:2], head[1:200:2]
+    if len(odd) >= 4 and odd.count(0) > 0.7 * len(odd) and even.count(0) < 0.1 * len(even):
+        return "utf-16-le"
+    if len(odd) >= 4 and even.count(0) > 0.7 * len(even) and odd.count(0) < 0.1 * len(odd):
+        return "utf-16-be"
+    return ""
+
+
+def _recoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
+    first = True
+    for chunk in chunks:
+        try:
+            text = decoder.decode(chunk)
+        except UnicodeDecodeError:
+            # Damaged: from here on what cannot be read is shown as U+FFFD, which the record's own check reports.
+            decoder = codecs.getincrementaldecoder(encoding)("replace")
+            text = decoder.decode(chunk)
+        if first:
+            text = text.removeprefix("\ufeff")
+            first = False
+        if text:
+            yield text.encode("utf-8", "surrogatepass")
+
+
+def _without_start(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Chunks without the BOM and the NULs that stand before the first byte of text."""
+    started = False
+    for chunk in chunks:
+        if not started:
+            chunk = chunk.lstrip(b"\0").removeprefix(_BOM).lstrip(b"\0")
+            started = bool(chunk)
+        if chunk:
+            yield chunk

@@ -1,0 +1,26 @@
+"""Plain text: one user message. What else is pasted as text (dumps of frameworks) has readers of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from modelcontext_core.formats.base import Reader, Sample
+from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.nodes import Node
+
+__all__ = ["READER"]
+
+
+def detect(sample: Sample) -> bool:
+    """Any text that no other reader takes."""
+    return sample.container == "text" or sample.first.is_text
+
+
+def read(nodes: Iterable[Node], builder: Builder) -> None:
+    """The whole text as the user's."""
+    conversation = builder.conversation()
+    for node in nodes:
+        conversation.turn("user", node).text(node, node.text if node.is_text else node.document.text)
+
+
+READER = Reader(name="text", title="Plain text", detect=detect, read=read)
