@@ -78,6 +78,7 @@ class JsonString(NamedTuple):
     container: Container | None
 
 
+_new = tuple.__new__  # what the constructor of a named tuple does, without its call in between
 _TOKEN: Final = re.compile(rf'"{BODY}({SPACE}:)?+|[\[{{\]}}]', re.DOTALL)
 
 
@@ -94,17 +95,17 @@ def _scan(text: str, start: int, key: str | None, *, unquote_keys: bool) -> Iter
         begin, end = token.span()
         char = text[begin]
         if char == '"':
-            colon = token.start(1)
-            if colon < 0:
-                yield JsonString(begin, end, False, key, depth, container)
+            if token.lastindex is None:
+                yield _new(JsonString, (begin, end, False, key, depth, container))
             else:
-                key = text[begin + 1 : colon - 1]
+                end = token.start(1)
+                key = text[begin + 1 : end - 1]
                 if unquote_keys and "\\" in key:
-                    key = unquote(text[begin:colon])
-                yield JsonString(begin, colon, True, key, depth, container)
+                    key = unquote(text[begin:end])
+                yield _new(JsonString, (begin, end, True, key, depth, container))
         elif char == "{" or char == "[":
             depth += 1
-            container = Container(char, key, container, depth)
+            container = _new(Container, (char, key, container, depth))
             if char == "{":
                 key = None
         elif container is not None:
@@ -131,9 +132,9 @@ _SIMPLE_KEY: Final = re.compile(r"[A-Za-z0-9_.$@/-]++\Z")
 
 
 @lru_cache(maxsize=256)
-def _key_ends(keys: frozenset[str]) -> tuple[re.Pattern[str], int] | None:
-    """A pattern for the closing quote of such a key with what follows it (group 1: the body of a string value,
-    group 2: the bracket of an array), and the length of the longest key; None when a key needs the full scan.
+def _key_ends(keys: frozenset[str]) -> re.Pattern[str] | None:
+    """A pattern for the closing quote of such a key, up to a value that is a string or an array; None when a key
+    needs the full scan.
 
     It begins with a literal and is anchored at the *end* of the key, where the colon tells keys from values: `re`
     skips to the quotes, and looking one character back settles most of them.
@@ -143,8 +144,7 @@ def _key_ends(keys: frozenset[str]) -> tuple[re.Pattern[str], int] | None:
     last = {key[-1] for key in keys}
     # The Kelvin sign is the one character beyond ASCII whose lower case is ASCII.
     chars = "".join(sorted(last | {char.upper() for char in last} | ({"\u212a"} if "k" in last else set())))
-    pattern = rf'"(?<=[{re.escape(chars)}]"){SPACE}:{SPACE}(?:"({BODY})|(\[))?+'
-    return re.compile(pattern, re.DOTALL), max(map(len, keys))
+    return re.compile(rf'"(?<=[{re.escape(chars)}]"){SPACE}:{SPACE}(?=["\[])')
 
 
 def key_values(text: str, keys: frozenset[str]) -> list[KeyValue]:
@@ -163,23 +163,21 @@ def key_values(text: str, keys: frozenset[str]) -> list[KeyValue]:
     if ends is None:
         _add_scanned(found, text, keys, 0, None)
         return found
-    pattern, longest = ends
-    add = found.append
-    rfind = text.rfind
+    find, rfind = text.find, text.rfind
     done = 0
-    for match in pattern.finditer(text):
-        close = match.start()
-        if close < done:
-            continue
-        opening = rfind('"', max(0, close - longest - 1), close)
+    for match in ends.finditer(text):
+        close, start = match.span()
+        opening = rfind('"', 0, close)
         key = text[opening + 1 : close].lower()
-        if opening < 0 or key not in keys or text[opening - 1] == "\\":
+        if key not in keys or text[opening - 1] == "\\" or close < done:
             continue
-        kind = match.lastindex
-        if kind == 1:
-            add(KeyValue(key, match.start(1) - 1, match.end(1)))
-        elif kind == 2:
-            done = _add_array(found, text, keys, match.start(2), key)
+        if text[start] == "[":
+            done = _add_array(found, text, keys, start, key)
+            continue
+        end = find('"', start + 1) + 1
+        if text[end - 2] == "\\" and (string := _STRING.match(text, start)):  # that quote may be an escaped one
+            end = string.end()
+        found.append(_new(KeyValue, (key, start, end)))
     return found
 
 

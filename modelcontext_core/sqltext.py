@@ -116,6 +116,9 @@ def region_at(found: Sequence[Region], position: int) -> Region:
     return found[index]
 
 
+_DOUBLED: Final = re.compile(r"(['\\])\1")
+
+
 def quote_inner(value: str, *, backslash: bool = False) -> str:
     """A value as it stands between the apostrophes of a literal; `backslash` as in the literal's region."""
     if backslash:
@@ -123,6 +126,6 @@ def quote_inner(value: str, *, backslash: bool = False) -> str:
     return value.replace("'", "''")
 
 
-def unquote_inner(inner: str) -> str:
-    """The value of what stands between the apostrophes of a standard literal: undoes `quote_inner`."""
-    return inner.replace("''", "'")
+def unquote_inner(inner: str, *, backslash: bool = False) -> str:
+    """Undo `quote_inner`. Other escapes of an `E'…'` literal (`\n`, `\x41`) stay as they are written."""
+    return _DOUBLED.sub(r"\1", inner) if backslash else inner.replace("''", "'")
