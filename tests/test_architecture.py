@@ -42,7 +42,7 @@ DRIVERS = {
     "dask": (f"{CORE}.cluster",),
     "distributed": (f"{CORE}.cluster",),
     "fsspec": (f"{CORE}.cluster",),
-    "opentelemetry": (f"{CORE}.observe",),
+    "opentelemetry": (f"{CORE}.observe_otel",),
     "streamlit": (APP,),
     "starlette": (f"{APP}.entry",),
     "pandas": (APP,),
