@@ -14,7 +14,7 @@ from modelcontext_core.errors import PolicyError
 from modelcontext_core.messages import Message
 from modelcontext_core.policies.checks import find_faults
 from modelcontext_core.policies.rules import BUILTIN_NAME, DEFAULT_SCHEME, KeyKind, MineKind, OutputKind, ToolPolicy
-from modelcontext_core.policies.toml_schema import PackText, read_pack
+from modelcontext_core.policies.toml_schema import PackText, read_pack, read_pack_file
 from modelcontext_core.policies.toml_writer import dotted, quoted, write_pack
 
 __all__ = ["DEFAULT_POLICIES", "Discovery", "ToolPolicies", "has_tool_policy"]
@@ -89,11 +89,14 @@ class ToolPolicies:
         return _build(pack, source, _base(pack.extends, source))
 
     @classmethod
-    def check(cls, text: str, source: str = "") -> tuple[PolicyError, ...]:
-        """Every fault of a TOML text, where `loads` stops at the first; empty when it can be loaded."""
+    def check(cls, text: str, source: str = "", *, path: str | Path | None = None) -> tuple[PolicyError, ...]:
+        """Every fault of a TOML text, where `loads` stops at the first; empty when it can be loaded.
+
+        With the `path` of the file that holds the text, `extends` may name another file, as for `load`.
+        """
         try:
             pack, faults = read_pack(text, source)
-            base = _base(pack.extends, source)
+            base = _base(pack.extends, source, Path(path) if path is not None else None)
             if not faults:
                 faults = _faults(_assemble(pack, base), source, base)
         except PolicyError as error:
@@ -245,13 +248,7 @@ def _build(pack: PackText, source: str, base: ToolPolicies | None) -> ToolPolici
 def _load(path: Path, chain: tuple[Path, ...]) -> ToolPolicies:
     """The pack in a file; `chain` holds the files that extend it, outermost first."""
     source = str(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise PolicyError(f"cannot be read: {error.strerror or error}", source=source) from error
-    except UnicodeDecodeError as error:
-        raise PolicyError(f"is not UTF-8 text: byte {error.start} cannot be read", source=source) from error
-    pack, faults = read_pack(text, source)
+    pack, faults = read_pack(read_pack_file(path), source)
     for fault in faults:
         raise fault
     return _build(pack, source, _base(pack.extends, source, path, chain))

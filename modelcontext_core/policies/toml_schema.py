@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Final, cast
 
 from modelcontext_core.errors import PolicyError
@@ -23,7 +24,7 @@ from modelcontext_core.policies.rules import (
 )
 from modelcontext_core.policies.toml_writer import dotted, quoted
 
-__all__ = ["PackText", "ToolChanges", "allowed", "nearest", "read_pack"]
+__all__ = ["PackText", "ToolChanges", "allowed", "nearest", "read_pack", "read_pack_file"]
 
 ToolChanges = Mapping[str, Any]
 """The fields of a `ToolPolicy` that a pack states for a tool; the rest is the base's, or the default."""
@@ -61,6 +62,16 @@ def read_pack(text: str, source: str = "", *, builtin: bool = False) -> tuple[Pa
         raise PolicyError("is not valid TOML: arrays or tables are nested too deeply", source=source) from None
     reader = _Reader(source=source, key_kinds={**KEY_SPACES, **BUILTIN_KINDS} if builtin else KEY_SPACES)
     return reader.pack(data), reader.faults
+
+
+def read_pack_file(path: Path) -> str:
+    """The text of a pack's file, a byte order mark aside. Raises `PolicyError` when it cannot be read."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise PolicyError(f"cannot be read: {error.strerror or error}", source=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise PolicyError(f"is not UTF-8 text: byte {error.start} cannot be read", source=str(path)) from error
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
