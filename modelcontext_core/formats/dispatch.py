@@ -97,7 +97,7 @@ class _Run:
         layout = look(self.source, self.report)
         found = recognise(layout, self.source.name, self.readers, self.wanted)
         if found is None:
-            raise _unreadable(layout, self.readers)
+            raise _unreadable(layout, self.readers, self.notices)
         groups = self._groups(layout, found.shape)
         if found.reader.joined:
             nodes = (node for group in groups for node in group)
@@ -113,7 +113,7 @@ class _Run:
             given = True
         self._note_source()
         if not given:
-            raise _unreadable(layout, self.readers)
+            raise _unreadable(layout, self.readers, self.notices)
         if self.notices:
             yield Trace(format=found.reader.name, notices=self._take_notices())
 
@@ -166,7 +166,7 @@ class _Run:
         return notices
 
 
-def _unreadable(layout: Layout, readers: Sequence[Reader]) -> UnreadableTrace:
+def _unreadable(layout: Layout, readers: Sequence[Reader], notices: NoticeList) -> UnreadableTrace:
     """The error for JSON that holds no conversation, with the format that shares the most of its own keys with it."""
     keys: set[str] = set()
     queue = [document.root for document in layout.sample]
@@ -178,4 +178,7 @@ def _unreadable(layout: Layout, readers: Sequence[Reader]) -> UnreadableTrace:
             keys.update(node.value)
     nearest = max(readers, key=lambda reader: len(reader.keys & keys))
     name = nearest.name if nearest.keys & keys else ""
+    broken = next((notice for notice in notices.all() if notice.kind in ("damaged", "limit")), None)
+    if broken is not None:
+        return UnreadableTrace(f"no conversation was found: {broken.text}", position=broken.where, nearest=name)
     return UnreadableTrace("this is JSON, but no conversation was found in it", position="$", nearest=name)

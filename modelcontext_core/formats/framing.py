@@ -14,7 +14,7 @@ from typing import Final
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Container, NoticeKind
 from modelcontext_core.formats.jsonload import BadJson, loads, repair, skip_value
-from modelcontext_core.formats.nodes import Document
+from modelcontext_core.formats.nodes import MISSING, Document
 from modelcontext_core.formats.sources import Source
 from modelcontext_core.formats.splitting import Piece, split_lines, split_values
 from modelcontext_core.formats.sse import looks_like_sse, split_events
@@ -29,6 +29,7 @@ _SAMPLE: Final = 40  # records shown to `detect`
 _SAMPLE_BYTES: Final = MIB // 4  # of a long array or document that is shown by its beginning
 _TOO_LARGE: Final = f"larger than {MAX_RECORD_BYTES // MIB} MB (MAX_RECORD_BYTES)"
 _CONTAINER_START = re.compile(rb"[\[{][\s]*[\"\[\]{}\d\-tfn]|[\[{]\s*\Z")
+_CUT_WORD = re.compile(rb"(?:-|t|tr|tru|f|fa|fal|fals|n|nu|nul)\Z")
 _MAGIC: Final = {
     b"\x89PNG": "a PNG picture",
     b"\xff\xd8\xff": "a JPEG picture",
@@ -290,22 +291,18 @@ def _salvage(data: bytes, where: str, report: Report) -> Document | None:
     try:
         return Document(clean, loads(clean), where=where)
     except BadJson as error:
-        reason = error.reason
-        place = _position(clean, error.offset)
+        broken = error
     part = repair(clean)
-    spot = f"{where}, {place}" if where else place
+    value, offset = part or (MISSING, broken.offset)
+    place = _position(clean, offset) if not where else f"{where}, byte {offset:,}"
     if part is None:
-        report("damaged", spot, f"not JSON ({reason}): skipped")
+        report("damaged", place, f"not JSON ({broken.reason}): skipped")
         return None
-    value, offset = part
-    if len(clean) - offset <= 0 or clean[offset : offset + 1] == b'"':
-        report("damaged", spot, "the JSON text is cut: what stands before the cut is read")
+    rest = clean[offset:]
+    if not rest or rest[:1] == b'"' or _CUT_WORD.match(rest):
+        report("damaged", place, "the JSON text is cut: what stands before the cut is read")
     else:
-        report(
-            "damaged",
-            spot,
-            f"the JSON text is broken ({reason}): the {len(clean) - offset:,} bytes after it are not read",
-        )
+        report("damaged", place, f"the JSON text is broken ({broken.reason}): what stands after it is not read")
     return Document(clean, value, where=where)
 
 

@@ -6,21 +6,17 @@ What comes out is UTF-8 (not yet checked) behind a `Source`, whose first bytes c
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, Final, cast
+from typing import IO, BinaryIO, Final
 
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import NoticeKind
 from modelcontext_core.limits import MAX_UNPACK_RATIO, MAX_UNPACKED_BYTES, MAX_ZIP_MEMBERS, MIB
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 __all__ = ["HEAD_BYTES", "Source", "open_members"]
 
@@ -195,55 +191,54 @@ class _Budget:
             yield chunk
 
 
-class _CountedFile(io.RawIOBase):
-    """Chunks as a file, for gzip; `given` counts the packed bytes."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._rest = b""
-        self.given = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        view = memoryview(buffer)
-        if not self._rest:
-            self._rest = next(self._chunks, b"")
-        size = min(len(view), len(self._rest))
-        view[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        self.given += size
-        return size
-
-
-class _GzipBudget(_Budget):
-    """The budget of a gzip stream, whose packed size is only known while it is read."""
-
-    def __init__(self, packed_file: _CountedFile) -> None:
-        super().__init__(MAX_UNPACKED_BYTES)
-        self._packed_file = packed_file
-
-    def guard(self, stream: IO[bytes]) -> Iterator[bytes]:
-        for chunk in super().guard(stream):
-            self.packed = self._packed_file.given
-            yield chunk
-
-
 def _gzip_member(packed: Source) -> Source:
-    file = _CountedFile(packed.chunks())
-    budget = _GzipBudget(file)
-    stream = gzip.GzipFile(fileobj=io.BufferedReader(file, _CHUNK // 16))
-    inner = Source(budget.guard(cast("IO[bytes]", stream)), name=packed.name.removesuffix(".gz"))
-    budget.note = lambda kind, text: inner.notes.append((kind, text))
+    notes: list[tuple[NoticeKind, str]] = []
+    chunks = _gunzipped(packed.chunks(), lambda kind, text: notes.append((kind, text)))
+    inner = Source(chunks, name=packed.name.removesuffix(".gz"))
     magic = inner.head(4)
     if magic == _ZIP or magic[:2] == _GZIP:
         raise UnreadableTrace("an archive inside an archive is not opened (one level)", position="byte 0")
     if not magic:
-        raise UnreadableTrace("the gzip is empty or damaged", position="byte 0")
+        raise UnreadableTrace(notes[0][1] if notes else "the gzip is empty", position="byte 0")
     unpacked = _as_utf8(inner)
-    unpacked.notes = inner.notes
+    unpacked.notes = notes
     return unpacked
+
+
+def _gunzipped(chunks: Iterator[bytes], note: Callable[[NoticeKind, str], None]) -> Iterator[bytes]:
+    """The unpacked chunks of one or several gzip members, as far as they are whole and the limits allow."""
+    unpacker = zlib.decompressobj(wbits=31)
+    given = used = 0
+    inside = False
+    for chunk in chunks:
+        given += len(chunk)
+        rest = chunk
+        while rest:
+            inside = True
+            try:
+                data = unpacker.decompress(rest, _CHUNK)
+            except zlib.error as error:
+                note("damaged", f"the gzip breaks after {used:,} unpacked bytes: {error}")
+                return
+            used += len(data)
+            if used > MAX_UNPACKED_BYTES:
+                note("limit", f"the gzip {_TOTAL}: the rest is left out")
+                return
+            if used > max(given * MAX_UNPACK_RATIO, _GREATEST_HARMLESS):
+                note("limit", f"the gzip {_RATIO}: the rest is left out")
+                return
+            if data:
+                yield data
+            rest = unpacker.unconsumed_tail
+            if unpacker.eof:
+                rest = unpacker.unused_data.lstrip(b"\0")
+                unpacker = zlib.decompressobj(wbits=31)
+                inside = False
+                if rest and not _GZIP.startswith(rest[:2]):
+                    note("skipped", f"{len(rest):,} bytes after the end of the gzip are no gzip")
+                    return
+    if inside:
+        note("damaged", f"the gzip is cut after {used:,} unpacked bytes")
 
 
 # --- encodings -------------------------------------------------------------------------------------------------------
