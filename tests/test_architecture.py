@@ -20,13 +20,13 @@ APP = "inspector_app"
 
 # Left never imports right. A name stands for the module and for the package with everything in it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "messages", "limits", "grammar", "jsontext", "jsonvalue", "sqltext"),
-    ("handles", "discovery"),
+    ("errors", "messages", "limits", "grammar", "jsontext", "jsonvalue", "sqltext", "scanner"),
+    ("handles", "rewriting", "discovery"),
     ("policies",),
-    ("sources", "resources", "citations", "mcp", "wiki_routing"),
+    ("sources", "resources", "citations", "labels", "mcp", "sqlhandles", "wiki_routing"),
     ("encode", "decode", "toolcalls", "stream", "toolresults", "leaks", "prompt"),
     ("registry",),
-    ("roundtrip", "observe", "leak_report", "simulate", "tokens", "testing", "cluster"),
+    ("roundtrip", "observe", "observe_otel", "leak_report", "simulate", "tokens", "testing", "cluster"),
 )
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
 
@@ -58,7 +58,7 @@ MAY_BE_IMPURE = ("formats", "contextstate", "cluster", "testing", "simulate")
 
 MAX_MODULE_LINES = 400
 MAX_FUNCTION_LINES = 60
-MAX_PAGE_LINES = 150
+MAX_PAGE_LINES = 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,7 +228,7 @@ def page_violations(module: Module) -> Iterator[str]:
     if lines > MAX_PAGE_LINES:
         yield f"{module.name} has {lines} lines (at most {MAX_PAGE_LINES}): move work to data or views"
     for each in imports_of(module):
-        if _core_part(each.target) in {"registry", "encode", "decode", "stream", "toolcalls", "formats", "leaks"}:
+        if _core_part(each.target) in {"registry", "encode", "decode", "stream", "toolcalls", "leaks"}:
             yield f"{module.name}:{each.line} calls the codec ({each.target}): only data.py does"
     for node in ast.walk(module.tree):
         loops = [node.iter] if isinstance(node, ast.For | ast.comprehension) else []
