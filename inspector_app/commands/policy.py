@@ -84,7 +84,7 @@ def _show(arguments: argparse.Namespace) -> int:
         if added:
             _print_lines([f"keys: {', '.join(f'{key} = {kind}' for key, kind in added.items())}"])
         heading = ("tool", "from", "ids", "output", "more")
-        _print_table(heading, [_tool_row(policy) for policy in pack.tools.values()])
+        _print_table(heading, [_tool_row(pack, policy) for policy in pack.tools.values()])
     return EXIT_OK
 
 
@@ -92,12 +92,7 @@ def _open_pack(name: str) -> ToolPolicies:
     return DEFAULT_POLICIES if name == BUILTIN else ToolPolicies.load(name)
 
 
-def _origin(policy: ToolPolicy) -> str:
-    builtin = DEFAULT_POLICIES.get(policy.name)
-    return "own" if builtin is None else "built-in" if builtin == policy else "changed"
-
-
-def _tool_row(policy: ToolPolicy) -> tuple[str, ...]:
+def _tool_row(pack: ToolPolicies, policy: ToolPolicy) -> tuple[str, ...]:
     lists = {
         "sql": policy.sql,
         "issues": (*policy.issues_decode, *(f"{key} of results" for key in policy.issues_register)),
@@ -106,14 +101,14 @@ def _tool_row(policy: ToolPolicy) -> tuple[str, ...]:
     }
     more = [f"{name}: {', '.join(items)}" for name, items in lists.items() if items]
     more += ["sensitive"] if policy.sensitive else []
-    return policy.name, _origin(policy), ", ".join(policy.ids), policy.output, "; ".join(more)
+    return policy.name, pack.origin(policy.name), ", ".join(policy.ids), policy.output, "; ".join(more)
 
 
 def pack_json(pack: ToolPolicies) -> dict[str, Any]:
     """A whole pack, in the shape of its TOML; each tool also says where it is `from`."""
     tools = {
         name: {
-            "from": _origin(policy),
+            "from": pack.origin(name),
             "ids": policy.ids,
             "sql": policy.sql,
             "output": policy.output,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 from modelcontext_core.discovery import KnownRules, Proposal, find_proposals
 from modelcontext_core.errors import PolicyError
@@ -68,6 +68,13 @@ class ToolPolicies:
     def get(self, name: str) -> ToolPolicy | None:
         """The policy of a tool, or None when the pack does not declare it: its texts are opaque."""
         return self.tools.get(name)
+
+    def origin(self, name: str) -> Literal["built-in", "changed", "own"]:
+        """Where the policy of a declared tool comes from: unchanged from the built-in pack, changed, or its own."""
+        builtin = DEFAULT_POLICIES.get(name)
+        if builtin is None:
+            return "own"
+        return "built-in" if self.tools[name] == builtin else "changed"
 
     @classmethod
     def load(cls, path: str | Path) -> ToolPolicies:

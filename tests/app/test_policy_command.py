@@ -48,7 +48,7 @@ def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    """A conversation with a tool that no pack knows, whose name and result are not to be trusted."""
+    """A conversation with a tool that no pack knows, with a character in its result that nobody sees."""
     call = {
         "id": "call_1",
         "type": "function",
@@ -57,7 +57,7 @@ def trace(tmp_path: Path) -> Path:
     messages: list[dict[str, Any]] = [
         {"role": "user", "content": "Where is my order?"},
         {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "call_1", "content": f"Order {A}: see https://example.com/\u202ex"},
+        {"role": "tool", "tool_call_id": "call_1", "content": f"Order {A}: see https://example.com/\u3164x"},
     ]
     path = tmp_path / "chat.json"
     path.write_text(json.dumps({"messages": messages}))
@@ -149,8 +149,7 @@ def test_discover_prints_reasons(run: Run, trace: Path) -> None:
     assert (0, 4) == (ran.code, len(lines))
     assert lines[1].split()[:5] == ["get_order", "arguments", "key", "order_id", "document"]
     assert "1 UUIDs, 1 different, of 1 strings" in lines[1]
-    assert lines[3].endswith("https://example.com/") or "[U+202E]" in lines[3]
-    assert "\u202e" not in ran.out
+    assert lines[3].endswith("https://example.com/[U+3164]x")
 
 
 def test_discover_writes_the_pack(run: Run, trace: Path, tmp_path: Path) -> None:

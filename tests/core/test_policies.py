@@ -217,6 +217,13 @@ def test_extend_adds_and_replaces() -> None:
     assert first.tools["t"].ids == ("a",)
 
 
+def test_origin_of_a_policy() -> None:
+    """A tool's policy is the built-in one, a changed one, or the pack's own."""
+    pack = ToolPolicies.loads('name = "a"\nextends = "builtin"\n[tools.x]\n[tools.read_document]\nsensitive = true')
+
+    assert [pack.origin(name) for name in ("x", "read_document", "web_fetch")] == ["own", "changed", "built-in"]
+
+
 def test_extend_keeps_a_scheme_of_its_own() -> None:
     """The default scheme of an extension does not undo a chosen one."""
     chosen, plain = ToolPolicies(name="a", uri_scheme="shop"), ToolPolicies(name="b")
