@@ -1,0 +1,126 @@
+"""Citations: the tags of a reader (`<kb … />`, `<web … />`) and the references of the model (`<ref … />`).
+
+Towards the model, canonical tags of history become references again. Towards the reader, a reference becomes its
+canonical tag when the source is citable in this request, and disappears otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+
+from modelcontext_core.grammar import (
+    CITATION_TAG,
+    HandleToken,
+    Space,
+    attributes,
+    is_http_url,
+    may_be_mined,
+    whole_handle,
+    whole_legacy_handle,
+)
+from modelcontext_core.handles import Place, replace_places
+from modelcontext_core.messages import ChunkReference
+from modelcontext_core.scanner import Restored
+from modelcontext_core.sources import HandleSpaces
+
+
+def compact_citations(text: str, spaces: HandleSpaces, *, in_json: bool = False) -> tuple[str, list[Place]]:
+    """`text` with canonical tags replaced by references (CODEC section 4, step 3); the sources become navigable only.
+
+    `in_json` says that the text is JSON, where the reference stands inside a string and its quotes are escaped.
+    """
+    if "<kb" not in text and "<web" not in text:
+        return text, []
+    places = []
+    for tag in CITATION_TAG.finditer(text):
+        handle = _cited(text, tag, spaces, in_json)
+        if handle is not None:
+            quote = '\\"' if in_json else '"'
+            places.append(Place(tag.start(), tag.end(), f"<ref id={quote}{handle}{quote}/>"))
+    return replace_places(text, places)
+
+
+def _cited(text: str, tag: re.Match[str], spaces: HandleSpaces, in_json: bool) -> str | None:
+    values: dict[str, str] = {}
+    for attribute in attributes(text, tag.end(1), tag.end()):
+        values.setdefault(attribute.name, text[attribute.start : attribute.end])
+    space: Space = "chunk" if tag[1] == "kb" else "web"
+    raw = values.get("chunk_id" if space == "chunk" else "url", "")
+    if in_json and "\\" in raw:
+        return None
+    durable = unescape(raw).strip()
+    token = whole_handle(durable)
+    known = spaces.handle_of(space, durable) if token is None or token.space != space else durable
+    if known is None and not may_be_mined(durable):
+        return None
+    if space == "web":
+        title = unescape(values.get("title", ""))
+        return spaces.register_web(durable, title, citable=False) if known or is_http_url(durable) else None
+    reference = ChunkReference(
+        chunk_id=durable,
+        knowledge_base_id=_metadata(values.get("kb_id", "")),
+        document_title=unescape(values.get("doc", "")),
+    )
+    return spaces.register_chunk(reference, citable=False)
+
+
+def _metadata(raw: str) -> str:
+    durable = unescape(raw).strip()
+    return durable if may_be_mined(durable) else ""
+
+
+class Restorer:
+    """What stands for tags and handles in an answer, for one registry: the rules of CODEC section 7."""
+
+    def __init__(self, spaces: HandleSpaces, *, citations: bool) -> None:
+        self._spaces = spaces
+        self._citations = citations
+
+    def tag(self, match: re.Match[str]) -> str | None:
+        """The canonical tag of a reference, or None: what is not backed by current evidence disappears."""
+        if match[1] or match[2].lower() != "ref" or not self._citations:
+            return None
+        text = match[0]
+        for attribute in attributes(text, match.end(2) - match.start(), len(text)):
+            if attribute.name.lower() == "id":
+                return self._reference(text[attribute.start : attribute.end])
+        return None
+
+    def _reference(self, value: str) -> str | None:
+        token = whole_handle(value)
+        if token is not None:
+            return self.citation(token.space, token.number)
+        legacy = whole_legacy_handle(value)
+        return None if legacy is None else self.citation(*legacy)
+
+    def citation(self, space: Space, number: int | None) -> str | None:
+        """The canonical tag of a source, or None when it is not citable now."""
+        if number is None or not self._citations or (space, number) not in self._spaces.citable:
+            return None
+        if space == "web":
+            page = self._spaces.pages[number]
+            return f'<web url="{escape(page.url)}" title="{escape(page.title)}" />'
+        chunk = self._spaces.chunks[number]
+        base = f' kb_id="{escape(chunk.knowledge_base_id)}"' if chunk.knowledge_base_id else ""
+        return f'<kb doc="{escape(chunk.document_title)}" chunk_id="{escape(chunk.chunk_id)}"{base} />'
+
+    def handle(self, token: HandleToken) -> Restored | None:
+        """What a bare handle in prose stands for, or None when this request never issued it."""
+        space, number = token.space, token.number
+        if space != "chunk":
+            durable = self._spaces.durable_text(space, number)
+            return None if durable is None else Restored(durable, is_uri=space not in ("web", "resource"))
+        address = self._chunk_address(number)
+        if address is None:
+            return None
+        tag = self.citation(space, number)
+        return Restored(address, is_uri=True) if tag is None else Restored(tag, address=address, is_tag=True)
+
+    def _chunk_address(self, number: int | None) -> str | None:
+        chunk = self._spaces.chunks.get(number) if number is not None else None
+        if chunk is None:
+            return None
+        if chunk.knowledge_id:
+            return self._spaces.uri("document", chunk.knowledge_id)
+        return self._spaces.uri("chunk", chunk.chunk_id)

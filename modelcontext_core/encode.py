@@ -1,0 +1,383 @@
+"""Encoding: messages as the application holds them become messages as the model sees them (CODEC section 4).
+
+The steps run one after the other over *all* texts, because numbers follow the order of the text and a later step must
+see what an earlier one wrote:
+
+1. handles that stand there already keep their numbers; stored references and durable URIs become handles
+2. tool-private identities: wiki issues, routing ids
+3. canonical citations of history become references
+4. identities are registered from declared fields and labels, everything before any replacement
+5. known identities are replaced
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from modelcontext_core import jsontext, resources
+from modelcontext_core.citations import compact_citations
+from modelcontext_core.grammar import handle_tokens, is_free_text_id, may_be_mined, whole_handle
+from modelcontext_core.handles import Place, link_regions, replace_places
+from modelcontext_core.labels import Label, find_labels, find_mined, label_order, looks_like_json, value_label
+from modelcontext_core.mcp import (
+    ROUTING_SPACES,
+    compact_server_labels,
+    encode_directory,
+    routing_handle,
+)
+from modelcontext_core.messages import ChunkReference, Message, Part, ToolCall
+from modelcontext_core.policies import ToolPolicies, ToolPolicy
+from modelcontext_core.rewriting import (
+    Replacement,
+    Rewriting,
+    StringRewriting,
+    arguments_replacements,
+    arguments_text,
+)
+from modelcontext_core.sources import HandleSpaces, Origin
+from modelcontext_core.sqlhandles import encode_sql
+
+
+class MessageText(NamedTuple):
+    """One text of one message on its way through the steps."""
+
+    message: int
+    role: str
+    policy: ToolPolicy | None
+    rewriting: Rewriting
+
+
+class CallArguments(NamedTuple):
+    """The arguments of one tool call: their string values, when there is anything to look at in them."""
+
+    message: int
+    path: str
+    policy: ToolPolicy | None
+    raw: str
+    strings: Sequence[StringRewriting]
+
+
+class Encoder:
+    """One run of `encode_messages`: the messages, and their texts in the order of the text."""
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        spaces: HandleSpaces,
+        policies: ToolPolicies,
+        *,
+        citable: bool = False,
+        tool_policy: ToolPolicy | None = None,
+    ) -> None:
+        """`citable` makes labelled sources citable (a fresh result, not a replayed one); `tool_policy` stands for
+        the policy of tools that have no name."""
+        self._citable = citable
+        self._tool_policy = tool_policy
+        self._messages = messages
+        self._spaces = spaces
+        self._policies = policies
+        self._items: list[MessageText | CallArguments] = []
+        self._labels: dict[int, list[Label]] = {}
+        for index, message in enumerate(messages):
+            self._collect(index, message)
+
+    # -------------------------------------------------------------------------------------------------- the texts
+
+    def _collect(self, index: int, message: Message) -> None:
+        policy = (self._policies.get(message.name) or self._tool_policy) if message.role == "tool" else None
+        texts = [("content", message.content)]
+        if not message.reasoning_signature:
+            texts.append(("reasoning", message.reasoning))
+        texts += [(f"parts[{k}].text", part.text) for k, part in enumerate(message.parts) if part.type == "text"]
+        self._items += [MessageText(index, message.role, policy, Rewriting(text, path)) for path, text in texts if text]
+        for k, call in enumerate(message.tool_calls):
+            self._items.append(self._arguments(index, f"tool_calls[{k}].arguments", call))
+        if message.reasoning_signature:
+            self._reserve(message.reasoning)
+
+    def _arguments(self, index: int, path: str, call: ToolCall) -> CallArguments:
+        policy, raw = self._policies.get(call.name), call.arguments
+        declared = policy is not None and (policy.ids or policy.sql or policy.routing or policy.issues_decode)
+        strings: list[StringRewriting] = []
+        if declared or "://" in raw or "summary/" in raw or "\\" in raw:
+            if not jsontext.is_valid(raw):
+                self._reserve(raw)
+            else:
+                for string in jsontext.strings(raw):
+                    if string.is_key:
+                        self._reserve(string.key or "")
+                    else:
+                        strings.append(StringRewriting(raw, string, path))
+        return CallArguments(index, path, policy, raw, strings)
+
+    def _reserve(self, text: str) -> None:
+        for token in handle_tokens(text):
+            self._spaces.reserve(token)
+
+    # --------------------------------------------------------------------------------------------------- the steps
+
+    def run(self) -> None:
+        """All steps, in their order. The results are read off with `messages` and `replacements`."""
+        self._durable_texts()
+        self._private_identities()
+        self._citations()
+        self._register()
+        self._replace()
+        self._spaces.origin = Origin()
+
+    def _at(self, item: MessageText | CallArguments, path: str) -> None:
+        self._spaces.origin = Origin(item.message, path)
+
+    def _durable_texts(self) -> None:
+        scheme, spaces = self._spaces.uri_scheme, self._spaces
+        work: list[tuple[MessageText | CallArguments, Rewriting, resources.Found, bool]] = []
+        for item in self._items:
+            rewritings = [item.rewriting] if isinstance(item, MessageText) else item.strings
+            for rewriting in rewritings:
+                found = resources.find(rewriting.text, scheme)
+                if not found:
+                    continue
+                assert found is not None
+                for token in found.handles:
+                    spaces.reserve(token)
+                work.append((item, rewriting, found, not _is_sql(item, rewriting)))
+        for item, rewriting, found, uris in work:
+            if found.references or found.uris:
+                self._at(item, rewriting.path)
+                rewriting.apply(resources.replace_found(rewriting.text, found, spaces, uris=uris))
+
+    def _private_identities(self) -> None:
+        for item in self._items:
+            if isinstance(item, CallArguments):
+                self._route(item)
+            elif item.policy is not None and item.policy.output == "directory":
+                self._at(item, item.rewriting.path)
+                item.rewriting.apply(encode_directory(item.rewriting.text, self._spaces))
+            elif item.policy is not None and item.policy.issues_register:
+                self._at(item, item.rewriting.path)
+                for string in _issue_strings(item):
+                    self._issue(jsontext.unquote(item.rewriting.text[string.start : string.end]))
+        for item in self._items:
+            if isinstance(item, MessageText):
+                if item.policy is not None and item.policy.issues_compact:
+                    self._compact_issues(item)
+                elif item.role in ("system", "user"):
+                    item.rewriting.apply(compact_server_labels(item.rewriting.text, self._spaces))
+
+    def _route(self, item: CallArguments) -> None:
+        if item.policy is None or not item.policy.routing:
+            return
+        self._at(item, item.path)
+        for rewriting in item.strings:
+            string = rewriting.string
+            kind = item.policy.routing.get((string.key or "").lower()) if string.depth == 1 else None
+            if kind is not None:
+                handle = routing_handle(self._spaces, ROUTING_SPACES[kind], rewriting.text)
+                _write_whole(rewriting, handle)
+
+    def _issue(self, value: str) -> str | None:
+        value = value.strip()
+        known = self._spaces.words["issue"].handle(value)
+        return known or (self._spaces.register_word("issue", value) if may_be_mined(value) else None)
+
+    def _compact_issues(self, item: MessageText) -> None:
+        text, table = item.rewriting.text, self._spaces.words["issue"]
+        if not table:
+            return
+        places = [place for place in table.places(text) if is_free_text_id(text[place.start : place.end])]
+        for string in _issue_strings(item):
+            handle = table.handle(jsontext.unquote(text[string.start : string.end]))
+            if handle is not None:
+                places.append(Place(string.start + 1, string.end - 1, handle))
+        keep = table.tokens(text) + link_regions(text, scheme_handles=True)
+        item.rewriting.apply(replace_places(text, places, keep))
+
+    def _citations(self) -> None:
+        for item in self._items:
+            if isinstance(item, MessageText) and (item.role == "assistant" or _is_source(item)):
+                text = item.rewriting.text
+                if "<kb" in text or "<web" in text:
+                    self._at(item, item.rewriting.path)
+                    in_json = item.role != "assistant" and looks_like_json(text)
+                    item.rewriting.apply(compact_citations(text, self._spaces, in_json=in_json))
+
+    def _register(self) -> None:
+        keys = self._policies.keys
+        for item in self._items:
+            if isinstance(item, CallArguments):
+                self._at(item, item.path)
+                for rewriting in item.strings:
+                    label = _declared(item.policy, rewriting)
+                    if label is not None:
+                        self._mine(label)
+            elif _is_source(item) or (item.policy is not None and item.policy.mine):
+                assert item.policy is not None
+                self._at(item, item.rewriting.path)
+                text = item.rewriting.text
+                labels = find_labels(text, keys, is_json=looks_like_json(text)) if _is_source(item) else []
+                self._labels[id(item.rewriting)] = labels
+                mined = find_mined(text, item.policy) if item.policy.mine else []
+                for label in sorted(labels + mined, key=label_order) if mined else labels:
+                    self._mine(label)
+
+    def _mine(self, label: Label) -> str | None:
+        """Registers the identity of a label, when it is known already or may be taken from text."""
+        spaces = self._spaces
+        known = spaces.handle_of(label.space, label.value)
+        if known is None and not (label.mine and may_be_mined(label.value)):
+            return None
+        if label.reference is not None:
+            return spaces.register_chunk(label.reference, citable=self._citable)
+        if label.space == "chunk":
+            return spaces.register_chunk(ChunkReference(chunk_id=label.value), citable=self._citable)
+        if label.space == "document":
+            return spaces.register_document(label.value)
+        if label.space == "knowledge_base":
+            return spaces.register_knowledge_base(label.value)
+        return spaces.register_web(label.value, citable=self._citable)
+
+    def _replace(self) -> None:
+        for item in self._items:
+            if isinstance(item, CallArguments):
+                self._replace_in_arguments(item)
+            elif item.policy is not None and item.policy.output in ("source", "compact"):
+                text = item.rewriting.text
+                labels = self._labels.get(id(item.rewriting), ())
+                places, keep = self._spaces.known_places(text)
+                labelled = [place for label in labels if (place := self._label_place(label)) is not None]
+                if labelled:
+                    taken = {place.start for place in labelled}
+                    places = [place for place in places if place.start not in taken] + labelled
+                    keep = [span for span in keep if span[0] not in taken]
+                if places:
+                    item.rewriting.apply(replace_places(text, places, keep))
+
+    def _label_place(self, label: Label) -> Place | None:
+        handle = self._handle_of(label)
+        return None if handle is None else Place(label.start, label.end, handle)
+
+    def _handle_of(self, label: Label) -> str | None:
+        handle = self._spaces.handle_of(label.space, label.value)
+        return handle if label.mine else self._spaces.handle_of("chunk", label.value) or handle
+
+    def _replace_in_arguments(self, item: CallArguments) -> None:
+        policy = item.policy
+        if policy is None:
+            return
+        for rewriting in item.strings:
+            string = rewriting.string
+            key = (string.key or "").lower()
+            label = _declared(policy, rewriting)
+            if label is not None:
+                handle = self._handle_of(label)
+                if handle is not None and label.end == len(rewriting.text):
+                    _write_whole(rewriting, handle)
+                elif handle is not None:
+                    rewriting.apply(replace_places(rewriting.text, [Place(0, label.end, handle)]))
+            elif _is_sql(item, rewriting):
+                rewriting.apply(encode_sql(rewriting.text, self._spaces))
+            elif key in policy.issues_decode:
+                _write_whole(rewriting, self._spaces.words["issue"].handle(rewriting.text))
+
+    # --------------------------------------------------------------------------------------------------- the results
+
+    def messages(self) -> list[Message]:
+        """The encoded messages; a message in which nothing changed is the one that was given."""
+        changes: dict[int, dict[str, str]] = {}
+        for item in self._items:
+            if isinstance(item, MessageText):
+                if item.rewriting.layers:
+                    changes.setdefault(item.message, {})[item.rewriting.path] = item.rewriting.text
+            elif (text := arguments_text(item.raw, item.strings)) is not item.raw:
+                changes.setdefault(item.message, {})[item.path] = text
+        return [
+            _with_texts(message, changes[index]) if index in changes else message
+            for index, message in enumerate(self._messages)
+        ]
+
+    def replacements(self) -> list[tuple[int, str, list[Replacement]]]:
+        """`(message, path, replacements)` of every text in which something was replaced, in the order of the text."""
+        result = []
+        for item in self._items:
+            if isinstance(item, MessageText):
+                found, path = item.rewriting.replacements(), item.rewriting.path
+            else:
+                found, path = arguments_replacements(item.strings), item.path
+            if found:
+                result.append((item.message, path, found))
+        return result
+
+
+def _is_source(item: MessageText) -> bool:
+    return item.policy is not None and item.policy.output == "source"
+
+
+def _is_sql(item: MessageText | CallArguments, rewriting: Rewriting) -> bool:
+    return (
+        isinstance(rewriting, StringRewriting)
+        and item.policy is not None
+        and rewriting.string.depth == 1
+        and (rewriting.string.key or "").lower() in item.policy.sql
+    )
+
+
+def _declared(policy: ToolPolicy | None, rewriting: StringRewriting) -> Label | None:
+    """The value of a declared ID field, when it is one whose space the field takes."""
+    if policy is None or not policy.id_kinds:
+        return None
+    kind = policy.id_kinds.get((rewriting.string.key or "").lower())
+    if kind is None or whole_handle(rewriting.text) is not None:
+        return None
+    value = rewriting.text.partition("|")[0] if kind == "document_ref" else rewriting.text
+    return value_label(kind, 0, len(value), value)
+
+
+def _issue_strings(item: MessageText) -> list[jsontext.JsonString]:
+    """The `id` values of an issue listing: of the object, of a top-level list's objects, of those under `issues`."""
+    text, policy = item.rewriting.text, item.policy
+    if policy is None or not policy.issues_register or not looks_like_json(text):
+        return []
+    found = []
+    for string in jsontext.strings(text):
+        key = string.key
+        if string.is_key or key is None or key.lower() not in policy.issues_register:
+            continue
+        row = string.container
+        if row is None or row.kind != "{":
+            continue
+        rows = row.parent
+        if (
+            string.depth == 1
+            or (string.depth == 2 and rows is not None and rows.kind == "[")
+            or (string.depth == 3 and rows is not None and rows.kind == "[" and (rows.key or "").lower() == "issues")
+        ):
+            found.append(string)
+    return found
+
+
+def _write_whole(rewriting: StringRewriting, handle: str | None) -> None:
+    if handle is not None and handle != rewriting.text:
+        rewriting.apply((handle, [Place(0, len(rewriting.text), handle)]))
+
+
+def _with_texts(message: Message, texts: dict[str, str]) -> Message:
+    parts: Sequence[Part] = message.parts
+    calls: Sequence[ToolCall] = message.tool_calls
+    if any(path.startswith("parts[") for path in texts):
+        parts = tuple(
+            replace(part, text=texts.get(f"parts[{k}].text", part.text)) for k, part in enumerate(message.parts)
+        )
+    if any(path.startswith("tool_calls[") for path in texts):
+        calls = tuple(
+            replace(call, arguments=texts.get(f"tool_calls[{k}].arguments", call.arguments))
+            for k, call in enumerate(message.tool_calls)
+        )
+    return replace(
+        message,
+        content=texts.get("content", message.content),
+        reasoning=texts.get("reasoning", message.reasoning),
+        parts=parts,
+        tool_calls=calls,
+    )

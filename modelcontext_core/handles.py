@@ -1,0 +1,208 @@
+"""Tables of handles, and the one pass that finds known values in a text.
+
+`HandleTable` numbers values and restores them. `KnownValues` finds the places where values stand *by the gluing rule*:
+neither neighbour is an ASCII letter, digit, `_` or `-`, so that `doc-1` is never found in `doc-12` or `doc-1-final`.
+That rule is also what makes the search cheap: every run of `[A-Za-z0-9_-]` inside a found value is a whole run of the
+text, so looking up the text's runs in a dictionary finds all candidates, whatever the number of values and without a
+build step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from modelcontext_core.grammar import ESCAPE_LETTERS, GLUE, LINK_RUN, free_after, free_before, handle_at
+from modelcontext_core.scanner import Rules, Scanner, ShortHandles
+
+_RUN: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class Place(NamedTuple):
+    """A stretch of text that stands for something: `[start, end)` and what is written instead."""
+
+    start: int
+    end: int
+    handle: str
+
+
+class KnownValues:
+    """Known values of any shape, each with the handle that replaces it; the first handle given to a value stays."""
+
+    __slots__ = ("_anchors", "_firsts", "_handles", "_shortest")
+
+    def __init__(self) -> None:
+        self._handles: dict[str, str] = {}
+        # The longest run of each value -> how far into the value it begins -> the lengths of those values.
+        self._anchors: dict[str, dict[int, list[int]]] = {}
+        # Values without any such run (all Chinese, say), by their first character -> their lengths.
+        self._firsts: dict[str, list[int]] = {}
+        self._shortest = 0
+
+    def __len__(self) -> int:
+        return len(self._handles)
+
+    def add(self, value: str, handle: str, *, replace: bool = False) -> None:
+        """Makes `value` known; with `replace` a value that is known already gets the new handle."""
+        if value in self._handles:
+            if replace:
+                self._handles[value] = handle
+            return
+        self._handles[value] = handle
+        offset, anchor = max(
+            ((match.start(), match[0]) for match in _RUN.finditer(value)), key=lambda run: len(run[1]), default=(0, "")
+        )
+        if not anchor:
+            lengths = self._firsts.setdefault(value[0], [])
+        else:
+            lengths = self._anchors.setdefault(anchor, {}).setdefault(offset, [])
+            self._shortest = min(self._shortest or len(anchor), len(anchor))
+        if len(value) not in lengths:
+            lengths.append(len(value))
+
+    def places(self, text: str) -> list[Place]:
+        """Every place of a known value by the gluing rule, overlapping ones included, in no particular order."""
+        found: list[Place] = []
+        if self._anchors:
+            self._by_runs(text, found)
+        if self._firsts:
+            for match in re.finditer(f"[{re.escape(''.join(self._firsts))}]", text):
+                self._try(text, match.start(), self._firsts[match[0]], found)
+        return found
+
+    def _by_runs(self, text: str, found: list[Place]) -> None:
+        anchors = self._anchors
+        for match in re.finditer(rf"[A-Za-z0-9_-]{{{self._shortest},}}", text):
+            run = match[0]
+            offsets = anchors.get(run)
+            if offsets is not None:
+                for offset, lengths in offsets.items():
+                    self._try(text, match.start() - offset, lengths, found)
+            if run[0] in ESCAPE_LETTERS and match.start() and text[match.start() - 1] == "\\":
+                # `\ndoc-1`: the letter belongs to the escape, the run that counts begins after it.
+                for offset, lengths in anchors.get(run[1:], {}).items():
+                    self._try(text, match.start() + 1 - offset, lengths, found)
+
+    def _try(self, text: str, start: int, lengths: Iterable[int], found: list[Place]) -> None:
+        if start < 0 or not free_before(text, start, GLUE):
+            return
+        for length in lengths:
+            handle = self._handles.get(text[start : start + length])
+            if handle is not None and free_after(text, start + length, GLUE):
+                found.append(Place(start, start + length, handle))
+
+
+def link_regions(text: str, *, scheme_handles: bool = False) -> list[tuple[int, int]]:
+    """Where URLs stand: from every `://` to the character that ends the link. With `scheme_handles` the `://` of a
+    scheme handle begins none."""
+    regions = []
+    at = text.find("://")
+    while at >= 0:
+        stop = at + 3
+        if not scheme_handles or handle_at(text, at) is None:
+            match = LINK_RUN.match(text, at)
+            assert match is not None
+            stop = match.end()
+            regions.append((at, stop))
+        at = text.find("://", stop)
+    return regions
+
+
+def replace_places(text: str, places: Iterable[Place], keep: Iterable[tuple[int, int]] = ()) -> tuple[str, list[Place]]:
+    """Writes handles at the leftmost, then longest of `places`; nothing that begins inside a `keep` span is touched.
+
+    A place directly behind a written handle is left alone: the two would read as one.
+    """
+    kept = sorted(keep, reverse=True)
+    pieces: list[str] = []
+    written: list[Place] = []
+    pos, blocked = 0, 0
+    for place in sorted(places, key=lambda place: (place.start, -place.end)):
+        while kept and kept[-1][0] <= place.start:
+            blocked = max(blocked, kept.pop()[1])
+        if place.start < max(pos, blocked) or (written and place.start == pos):
+            continue
+        pieces += (text[pos : place.start], place.handle)
+        written.append(place)
+        pos = place.end
+    if not written:
+        return text, written
+    pieces.append(text[pos:])
+    return "".join(pieces), written
+
+
+class HandleTable:
+    """A stand-alone table: `HandleTable("c", width=3, start=0)` numbers `c000`, `c001`, …
+
+    Values are trimmed. A table belongs to one call; its handles are never stored.
+    """
+
+    __slots__ = ("_handles", "_known", "_prefix", "_shape", "_start", "_values", "_width")
+
+    def __init__(self, prefix: str, width: int = 0, start: int = 1) -> None:
+        self._prefix = prefix
+        self._width = width
+        self._start = start
+        self._handles: dict[str, str] = {}
+        self._values: dict[str, str] = {}
+        self._known = KnownValues()
+        self._shape = re.compile(rf"{re.escape(prefix)}[0-9]+")
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def register(self, value: str) -> str | None:
+        """The handle of `value`, a new one when it has none yet; None when it is blank."""
+        value = value.strip()
+        if not value:
+            return None
+        handle = self._handles.get(value)
+        if handle is None:
+            handle = f"{self._prefix}{self._start + len(self._values):0{self._width}d}"
+            self._handles[value] = handle
+            self._values[handle] = value
+            self._known.add(value, handle)
+        return handle
+
+    def handle(self, value: str) -> str | None:
+        """The handle of `value`, or None: nothing is registered."""
+        return self._handles.get(value.strip())
+
+    def resolve(self, handle: str) -> str | None:
+        """The value behind `handle`, or None."""
+        return self._values.get(handle)
+
+    def items(self) -> Iterable[tuple[str, str]]:
+        """`(handle, value)` in the order of registration."""
+        return self._values.items()
+
+    def encode_known_text(self, text: str) -> str:
+        """`text` with every known value replaced where its handle can be read back: one pass, URLs left whole."""
+        if not self._values:
+            return text
+        return replace_places(text, self.places(text), self.tokens(text) + link_regions(text))[0]
+
+    def places(self, text: str) -> list[Place]:
+        """Every place of a known value by the gluing rule, overlapping ones included, URLs not looked at."""
+        return self._known.places(text)
+
+    def tokens(self, text: str) -> list[tuple[int, int]]:
+        """Where handles of this table's shape stand already, known or not: nothing is replaced inside them."""
+        return [
+            match.span()
+            for match in self._shape.finditer(text)
+            if free_before(text, match.start(), GLUE) and free_after(text, match.end(), GLUE)
+        ]
+
+    def short_handles(self) -> ShortHandles:
+        """The table as the scanner wants it."""
+        longest = len(next(reversed(self._values), ""))
+        return ShortHandles(self._prefix, self._values, longest)
+
+    def decode_known_text(self, text: str) -> str:
+        """`text` with every known handle restored; any `://` begins a URL, inside of which nothing is read."""
+        return Scanner(Rules(words=(self.short_handles(),))).decode(text)

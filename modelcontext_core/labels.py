@@ -1,0 +1,133 @@
+"""Where the result of a source tool names identities: labels, chunk tags, and the keys of JSON results.
+
+`find_labels` only looks (CODEC section 4, step 4, and the places that step 5 rewrites); registering and replacing is
+the encoder's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import unescape
+from typing import NamedTuple
+
+from modelcontext_core import jsontext
+from modelcontext_core.grammar import (
+    GLUE,
+    LABEL,
+    LABEL_NAMES,
+    SOURCE_TAG,
+    Space,
+    attributes,
+    find_links,
+    find_uuids,
+    free_before,
+    is_http_url,
+)
+from modelcontext_core.messages import ChunkReference
+from modelcontext_core.policies import KeyKind, ToolPolicy
+
+
+class Label(NamedTuple):
+    """A value under a label: its span in the text, its space, and the durable value that the span spells.
+
+    `mine` is false for values that are only replaced when known. Of a chunk tag, `reference` carries the metadata.
+    """
+
+    start: int
+    end: int
+    space: Space
+    value: str
+    mine: bool = True
+    reference: ChunkReference | None = None
+
+
+def looks_like_json(text: str) -> bool:
+    """Whether `text` is a whole JSON object or array."""
+    return text.lstrip(" \t\r\n")[:1] in ("{", "[") and jsontext.is_valid(text)
+
+
+def find_labels(text: str, keys: Mapping[str, KeyKind], *, is_json: bool) -> list[Label]:
+    """Every labelled value of a source tool's result, in the order of the text."""
+    found: list[Label] = []
+    if "_id" in text:
+        _add_attributes(text, found)
+        if "<chunk" in text or "<faq" in text:
+            _add_chunk_tags(text, found)
+    if is_json:
+        _add_keys(text, keys, found)
+    found.sort(key=label_order)
+    return found
+
+
+def find_mined(text: str, policy: ToolPolicy) -> list[Label]:
+    """The UUIDs and links that a policy mines from plain text, in the order of the text."""
+    found: list[Label] = []
+    if "uuid" in policy.mine:
+        found += [Label(start, end, "document", text[start:end]) for start, end in find_uuids(text)]
+    if "url" in policy.mine:
+        found += [Label(start, end, "web", text[start:end]) for start, end in find_links(text)]
+    found.sort(key=label_order)
+    return found
+
+
+def label_order(label: Label) -> tuple[int, int]:
+    """By position: the order in which identities are registered."""
+    return label.start, label.end
+
+
+def _add_attributes(text: str, found: list[Label]) -> None:
+    for match in LABEL.finditer(text):
+        end_of_name = match.start() + 3
+        for name, space in LABEL_NAMES:
+            start = end_of_name - len(name)
+            if start >= 0 and text.startswith(name, start) and free_before(text, start, GLUE):
+                group = match.lastindex
+                if group == 3 and not (text.startswith("<", start - 1) and text.startswith(f"{name}>", match.end())):
+                    break
+                if group is not None and "\\" not in match[group]:
+                    found.append(Label(match.start(group), match.end(group), space, unescape(match[group]).strip()))
+                break
+
+
+def _add_chunk_tags(text: str, found: list[Label]) -> None:
+    for tag in SOURCE_TAG.finditer(text):
+        spans: dict[str, tuple[int, int]] = {}
+        for attribute in attributes(text, tag.end(1), tag.end()):
+            spans.setdefault(attribute.name, (attribute.start, attribute.end))
+        span = spans.get("chunk_id") or spans.get("faq_id")
+        if span is None or "\\" in text[slice(*span)]:
+            continue
+
+        def value(*names: str, spans: dict[str, tuple[int, int]] = spans) -> str:
+            return next((unescape(text[slice(*spans[name])]).strip() for name in names if name in spans), "")
+
+        reference = ChunkReference(
+            chunk_id=unescape(text[slice(*span)]).strip(),
+            knowledge_id=value("knowledge_id"),
+            knowledge_base_id=value("knowledge_base_id", "kb_id"),
+            document_title=value("knowledge_title", "doc"),
+        )
+        found.append(Label(span[0], span[1], "chunk", reference.chunk_id, reference=reference))
+
+
+def _add_keys(text: str, keys: Mapping[str, KeyKind], found: list[Label]) -> None:
+    for item in jsontext.key_values(text, frozenset(keys)):
+        label = key_label(keys[item.key], item.start, text[item.start : item.end])
+        if label is not None:
+            found.append(label)
+
+
+def key_label(kind: KeyKind, start: int, literal: str) -> Label | None:
+    """The label of a JSON string under a key of the key table; `start` is where its literal begins."""
+    written = literal[1:-1].partition("|")[0] if kind == "document_ref" else literal[1:-1]
+    value = jsontext.unquote(f'"{written}"') if "\\" in written else written
+    return value_label(kind, start + 1, start + 1 + len(written), value)
+
+
+def value_label(kind: KeyKind, start: int, end: int, value: str) -> Label | None:
+    """The label of a value under a key of some kind; None when the key does not take such a value."""
+    value = value.strip()
+    if kind == "web" and not is_http_url(value):
+        return None
+    space: Space = "document" if kind in ("document_ref", "known") else kind  # type: ignore[assignment]
+    return Label(start, end, space, value, mine=kind != "known")

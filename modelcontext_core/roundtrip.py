@@ -1,0 +1,179 @@
+"""The proof that encoding lost nothing: every handle put back gives what the application sent.
+
+The check does not believe the encoder. Handles are found again in the *encoded* text by the grammar and looked up in
+the registry's listing; the written form that stood there (an id may stand as itself, as a URI, escaped in a tag) comes
+from the report, and must be one of that very identity. Arguments are simply decoded.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import unescape
+from typing import Final, Literal
+
+from modelcontext_core import jsontext
+from modelcontext_core.grammar import (
+    CITATION_TAG,
+    GLUE,
+    attributes,
+    format_handle,
+    free_after,
+    free_before,
+    handle_tokens,
+    has_handle,
+    read_percent,
+    without_fragment,
+)
+from modelcontext_core.messages import Message, ToolCall
+from modelcontext_core.registry import EncodeReport, Registry, Span
+from modelcontext_core.sqltext import unquote_inner
+
+Rule = Literal["arguments", "text", "identity"]
+_SHORT_HANDLE: Final = re.compile(r"(?:i|ms|mt)[0-9]+")
+_URI: Final = re.compile(r"[A-Za-z0-9_]+://(?:kb|doc|chunk)/([A-Za-z0-9._~%-]+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One text that does not come back: where, which check failed, what was sent and what came back."""
+
+    message: int
+    path: str
+    rule: Rule
+    expected: str
+    got: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundTrip:
+    """`ok` when there is no difference. `identical` texts came back byte for byte, `accepted` ones differ only as
+    CODEC section 4 allows (a page's other fragment, a URI as a whole declared value, spaces around one, needless
+    percent escapes, handle-shaped words that stood there before)."""
+
+    ok: bool
+    identical: int
+    accepted: int
+    differences: Sequence[Difference]
+
+
+def check_round_trip(messages: Sequence[Message], report: EncodeReport, registry: Registry) -> RoundTrip:
+    """Whether the encoded messages of `report` give `messages` back, text by text."""
+    durable = {row.handle: row.durable for row in registry.handles()}
+    spans: dict[tuple[int, str], list[Span]] = {}
+    for span in report.spans:
+        spans.setdefault((span.message, span.path), []).append(span)
+    identical = accepted = 0
+    differences: list[Difference] = []
+    for index, path, before, after, tool in _texts(messages, report.messages):
+        rule: Rule
+        if tool is not None:
+            call = ToolCall(name=tool, arguments=after)
+            got, rule = registry.decode_tool_calls([call])[0].arguments, "arguments"
+        else:
+            got, rule = _put_back(before, after, spans.get((index, path), []), durable)
+        if got == before:
+            identical += 1
+        elif tool is not None and _same_but_for_exceptions(before, got):
+            accepted += 1
+        else:
+            differences.append(Difference(message=index, path=path, rule=rule, expected=before, got=got))
+    return RoundTrip(ok=not differences, identical=identical, accepted=accepted, differences=tuple(differences))
+
+
+def _texts(before: Sequence[Message], after: Sequence[Message]) -> Iterator[tuple[int, str, str, str, str | None]]:
+    """`(message, path, before, after, tool)`: every text of both sides; `tool` is set for arguments."""
+    for index, (old, new) in enumerate(zip(before, after, strict=True)):
+        yield index, "content", old.content, new.content, None
+        yield index, "reasoning", old.reasoning, new.reasoning, None
+        for k, (part, out) in enumerate(zip(old.parts, new.parts, strict=True)):
+            yield index, f"parts[{k}].text", part.text, out.text, None
+        for k, (call, out_call) in enumerate(zip(old.tool_calls, new.tool_calls, strict=True)):
+            yield index, f"tool_calls[{k}].arguments", call.arguments, out_call.arguments, call.name
+
+
+# ------------------------------------------------------------------------------------------------ texts
+
+
+def _put_back(before: str, after: str, spans: Sequence[Span], durable: Mapping[str, str]) -> tuple[str, Rule]:
+    """The text before encoding, made from the text after it: each handle that the grammar finds, in the written form
+    recorded for its place. A handle without one stood there before; a form of another identity proves a fault."""
+    if not spans:
+        return after, "text"
+    ends = [span.out_end for span in spans]
+    pieces: list[str] = []
+    pos = 0
+    rule: Rule = "text"
+    for start, end, handle in _handles(after):
+        at = bisect_left(ends, end)
+        span = spans[at] if at < len(spans) else None
+        if span is None or start < span.out_start or start < pos:
+            continue
+        form, identity = before[span.start : span.end], durable.get(handle)
+        if identity is None or not _is_form_of(form, identity):
+            form, rule = identity or handle, "identity"
+        pieces += (after[pos : span.out_start], form)
+        pos = span.out_end
+    pieces.append(after[pos:])
+    return "".join(pieces), rule
+
+
+def _handles(text: str) -> Iterator[tuple[int, int, str]]:
+    """Every handle of a text by the grammar, scheme handles and short ones, in order."""
+    found = [
+        (token.start, token.end, format_handle(token.space, token.number))
+        for token in handle_tokens(text)
+        if token.number is not None
+    ]
+    found += [
+        (match.start(), match.end(), match[0])
+        for match in _SHORT_HANDLE.finditer(text)
+        if free_before(text, match.start(), GLUE) and free_after(text, match.end(), GLUE)
+    ]
+    return iter(sorted(found))
+
+
+def _is_form_of(form: str, durable: str) -> bool:
+    """Whether `form` is a way to write the identity `durable`: itself, escaped, as a URI, as a tag that names it."""
+    plain = unescape(form).strip()
+    if durable in (form, plain, unquote_inner(form)) or without_fragment(plain) == without_fragment(durable):
+        return True
+    if form.startswith("<"):
+        tag = CITATION_TAG.match(form)
+        return tag is not None and any(
+            attribute.name in ("chunk_id", "url") and _is_form_of(form[attribute.start : attribute.end], durable)
+            for attribute in attributes(form, tag.end(1), tag.end())
+        )
+    if "\\" in form and jsontext.is_valid(f'"{form}"'):
+        return jsontext.unquote(f'"{form}"').strip() == durable
+    return "://" in form and read_percent(form.rpartition("/")[2]) == durable
+
+
+# ------------------------------------------------------------------------------------------------ arguments
+
+
+def _same_but_for_exceptions(before: str, got: str) -> bool:
+    """Whether two JSON texts differ only where decoding may differ from what was encoded."""
+    if not (jsontext.is_valid(before) and jsontext.is_valid(got)):
+        return False
+    old, new = list(jsontext.strings(before)), list(jsontext.strings(got))
+    return len(old) == len(new) and all(
+        before[a.start : a.end] == got[b.start : b.end]
+        or _same_value(jsontext.unquote(before[a.start : a.end]), jsontext.unquote(got[b.start : b.end]))
+        for a, b in zip(old, new, strict=True)
+    )
+
+
+def _same_value(before: str, got: str) -> bool:
+    if before == got or before.strip() == got or has_handle(before) or _SHORT_HANDLE.search(before):
+        return True  # only escapes differ, spaces around a declared value, or handle-shaped words stood there before
+    if without_fragment(before.strip()) == without_fragment(got):
+        return True
+    return _plain_uris(before) in (_plain_uris(got), got)
+
+
+def _plain_uris(text: str) -> str:
+    """`text` with the escapes of its URIs undone, and without the URI around a whole id."""
+    return _URI.sub(lambda match: read_percent(match[1].rstrip(".")) or match[0], text)

@@ -1,0 +1,413 @@
+"""The one left-to-right scan that restores handles, for whole texts and for streams cut anywhere.
+
+A text is a row of *prose* and *events*: a complete tag, a scheme handle, a short handle (`i1`), an end that is cut off.
+The scanner copies prose, asks its `Rules` what stands for each event, and holds back only an ending that could still
+become one. Decoding a whole text is one `feed` and a `flush`; that is why both always agree.
+
+What is written is never scanned again. Two things are remembered across chunks: the last three characters that were
+consumed (the rules look back on the *input*), and the end of what was *written* as long as it could still become a tag,
+because a `>` of the prose must not complete one that nobody wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from modelcontext_core.grammar import (
+    GLUE,
+    LINK_RUN,
+    MAX_HANDLE_DIGITS,
+    MAX_OPENER_CHARACTERS,
+    MAY_READ_ON,
+    OPEN_TAG,
+    READS_ON,
+    SCHEME_BEGINNING,
+    SCHEME_BEGINNING_ENDS,
+    SCHEMES,
+    TAG,
+    TAG_BEGINNING,
+    UNCLOSED_TAG,
+    HandleToken,
+    free_after,
+    free_before,
+    handle_at,
+    scheme_before,
+)
+from modelcontext_core.limits import MAX_TAG_CHARACTERS
+
+_LOOK_BACK: Final = 3
+_TAG_EDGE: Final = re.compile(r"[<>\n]")
+_ADDRESS_BEFORE: Final = ("](", "<", '="', "='")
+_ALL_DIGITS: Final = re.compile(r"[0-9]*\Z")
+
+
+class Restored(NamedTuple):
+    """What a known handle stands for: `text` in prose, `address` where a link target or an attribute wants one.
+
+    `is_uri` and `address_is_uri` mark texts that must be bracketed when what follows would be read as part of them;
+    `is_tag` marks a complete tag.
+    """
+
+    text: str
+    is_uri: bool = False
+    address: str = ""
+    is_tag: bool = False
+
+
+class ShortHandles(NamedTuple):
+    """One family of handles without a scheme: its prefix, its values by handle, and the length of the longest handle,
+    beyond which nothing needs to be held back."""
+
+    prefix: str
+    values: Mapping[str, str]
+    longest: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the scanner knows: how tags and handles are restored.
+
+    `tag` gives the text for a complete tag or None when it disappears; None as the rule itself means: no tags here.
+    `handle` does the same for scheme handles.
+    """
+
+    tag: Callable[[re.Match[str]], str | None] | None = None
+    handle: Callable[[HandleToken], Restored | None] | None = None
+    words: Sequence[ShortHandles] = ()
+
+
+class Event(NamedTuple):
+    """One thing that the scan replaced or left out: input span, what was written, and which rule did it."""
+
+    start: int
+    end: int
+    written: str
+    rule: str
+
+
+class _Words:
+    """The short handles of one registry, compiled: where they stand in a text, and which ending may become one."""
+
+    def __init__(self, families: Sequence[ShortHandles]) -> None:
+        self._families = {family.prefix: family for family in families}
+        prefixes = sorted(self._families, key=len, reverse=True)
+        alternatives = "|".join(map(re.escape, prefixes))
+        self.find = re.compile(rf"(?:{alternatives})[0-9]").search
+        self._whole = re.compile(rf"({alternatives})[0-9]+")
+        self._beginning = re.compile(rf"(?:({alternatives})[0-9]*|{_beginnings(prefixes)})\Z")
+        self._longest = max(family.longest for family in families)
+        self.last_letters = frozenset("".join(prefixes)) | frozenset("0123456789")
+
+    def places(self, text: str, start: int) -> list[tuple[int, int, str]]:
+        """`(start, end, value)` of every known short handle from `start` on, URLs not yet looked at."""
+        found = []
+        for match in self._whole.finditer(text, start):
+            value = self._families[match[1]].values.get(match[0])
+            if value is not None and free_before(text, match.start(), GLUE) and free_after(text, match.end(), GLUE):
+                found.append((match.start(), match.end(), value))
+        return found
+
+    def unfinished(self, text: str, start: int) -> int:
+        """Where the ending of `text` begins that may still become a known short handle; its length when none."""
+        for at in range(max(start, len(text) - self._longest), len(text)):
+            match = self._beginning.match(text, at)
+            if (
+                match is not None
+                and (match[1] is None or len(match[0]) <= self._families[match[1]].longest)
+                and free_before(text, at, GLUE)
+            ):
+                return at
+        return len(text)
+
+
+def _beginnings(prefixes: Sequence[str]) -> str:
+    cut = {prefix[:k] for prefix in prefixes for k in range(1, len(prefix) + 1)}
+    return "|".join(map(re.escape, sorted(cut, key=len, reverse=True)))
+
+
+class Scanner:
+    """`feed(chunk)` gives what can be said already, `flush()` the rest; after it the scanner is new again."""
+
+    __slots__ = ("_before", "_held", "_in_link", "_last_letters", "_open", "_rules", "_stage", "_words", "events")
+
+    def __init__(self, rules: Rules, *, events: list[Event] | None = None) -> None:
+        self._rules = rules
+        families = [family for family in rules.words if family.values]
+        self._words = _Words(families) if families else None
+        self._last_letters = SCHEME_BEGINNING_ENDS if rules.handle is not None else frozenset()
+        self.events = events
+        self._reset()
+
+    def _reset(self) -> None:
+        self._held = ""
+        self._stage = ""
+        self._before = ""
+        self._open: str | None = None
+        self._in_link = False
+
+    @property
+    def pending(self) -> dict[str, str]:
+        """What is held back, by the stage that waits: `tag`, `handle`, `uri` or `word`; empty when nothing is."""
+        return {self._stage: self._held} if self._held else {}
+
+    def feed(self, chunk: str) -> str:
+        """The text that `chunk` settles."""
+        held = self._held
+        text = held + chunk if held else chunk
+        if not text:
+            return ""
+        if "<" not in text and ":" not in text and self._open is None and self._words is None:
+            if text[-1] not in self._last_letters or not self._may_begin_scheme(text):
+                self._held = ""
+                self._before = text[-_LOOK_BACK:] if len(text) >= _LOOK_BACK else (self._before + text)[-_LOOK_BACK:]
+                return text
+        elif (
+            held
+            and self._stage == "tag"
+            and len(text) < MAX_TAG_CHARACTERS
+            and not _TAG_EDGE.search(chunk)
+            and OPEN_TAG.search(text)
+        ):
+            self._held = text
+            return ""
+        return self._scan(text, complete=False)
+
+    def flush(self) -> str:
+        """The text that was held back, now that nothing follows."""
+        out = self._scan(self._held, complete=True) if self._held else ""
+        self._reset()
+        return out
+
+    def decode(self, text: str) -> str:
+        """A whole text: the same scan, told at once that nothing follows."""
+        out = self._scan(text, complete=True) if text else ""
+        self._reset()
+        return out
+
+    def _may_begin_scheme(self, text: str) -> bool:
+        at = len(text) - 5
+        if at < 2:  # what was consumed before may glue to the ending, or make its first letter an escape's
+            text = self._before + text
+            at = max(len(self._before), len(text) - 5)
+        return SCHEME_BEGINNING.search(text, at) is not None
+
+    # ------------------------------------------------------------------------------------------------- one scan
+
+    def _scan(self, held: str, *, complete: bool) -> str:
+        before = self._before
+        text = before + held
+        state = _Scan(self._rules, self._words, self.events, text, len(before), complete, self._open)
+        if self._in_link:
+            state.link_end = state.run_end(len(before))
+        state.run()
+        stop = state.hold
+        self._held = text[stop:]
+        self._stage = state.stage
+        self._before = text[max(0, stop - _LOOK_BACK) : stop]
+        self._open = state.open
+        self._in_link = state.link_end >= stop if self._words is not None else False
+        return "".join(state.out)
+
+
+class _Scan:
+    """One run over one text; the fields that live longer are handed back to the scanner."""
+
+    __slots__ = ("complete", "events", "hold", "link_end", "open", "out", "pos", "rules", "stage", "text", "words")
+
+    def __init__(
+        self,
+        rules: Rules,
+        words: _Words | None,
+        events: list[Event] | None,
+        text: str,
+        start: int,
+        complete: bool,
+        written: str | None,
+    ) -> None:
+        self.rules = rules
+        self.words = words
+        self.events = events
+        self.text = text
+        self.pos = start
+        self.complete = complete
+        self.open = written
+        self.out: list[str] = []
+        self.hold = len(text)
+        self.stage = ""
+        self.link_end = -1
+
+    def run(self) -> None:
+        text, find = self.text, self.text.find
+        start = self.pos
+        tag = find("<", start) if self.rules.tag is not None else -1
+        slashes = find("://", max(0, start - 2))
+        places = self.words.places(text, start) if self.words is not None else []
+        places.reverse()
+        while tag >= 0 or slashes >= 0 or places:
+            if places and (tag < 0 or places[-1][0] < tag) and (slashes < 0 or places[-1][0] < slashes):
+                self._word(*places.pop())
+            elif tag >= 0 and (slashes < 0 or tag < slashes):
+                if not self._tag(tag):
+                    break
+                tag = find("<", max(tag + 1, self.pos))
+                if 0 <= slashes < self.pos:
+                    slashes = find("://", self.pos)
+            else:
+                if not self._slashes(slashes):
+                    break
+                slashes = find("://", max(slashes + 3, self.pos))
+        else:
+            if not self.complete:
+                self._ending()
+        self._prose(self.hold)
+
+    def _tag(self, at: int) -> bool:
+        """A `<`: a tag, the beginning of one (then nothing more can be said: False), or prose."""
+        text = self.text
+        match = TAG.match(text, at)
+        if match is not None and match.end() - at <= MAX_TAG_CHARACTERS:
+            assert self.rules.tag is not None
+            self._replace(at, match.end(), self.rules.tag(match), "tag")
+            return True
+        if match is None and len(text) - at < MAX_TAG_CHARACTERS:
+            if OPEN_TAG.match(text, at):
+                if not self.complete:
+                    return self._wait(at, "tag", may_vanish=True)
+                self._replace(at, len(text), None, "unclosed")
+            elif not self.complete and TAG_BEGINNING.match(text, at):
+                return self._wait(at, "tag", may_vanish=True)
+        return True
+
+    def _slashes(self, at: int) -> bool:
+        """A `://`: a scheme handle, an unfinished one (False), or the beginning of a URL."""
+        text = self.text
+        if self.rules.handle is not None:
+            token = handle_at(text, at)
+            if token is not None and token.start >= self.pos:
+                if token.end == len(text) and not self.complete:
+                    return self._wait(token.start, "handle", may_vanish=True)
+                return self._handle(token)
+            space = scheme_before(text, at) if token is None else None
+            if space is not None and at - len(SCHEMES[space]) >= self.pos:
+                start, digits = at - len(SCHEMES[space]), len(text) - at - 3
+                if not self.complete and digits <= MAX_HANDLE_DIGITS and _ALL_DIGITS.match(text, at + 3):
+                    return self._wait(start, "handle", may_vanish=True)
+                if self.complete and digits == 0:
+                    self._replace(start, len(text), None, "bare_scheme")
+                    return True
+        if self.words is not None and at >= self.link_end:
+            self.link_end = self.run_end(at)
+        return True
+
+    def _handle(self, token: HandleToken) -> bool:
+        assert self.rules.handle is not None
+        restored = self.rules.handle(token)
+        if restored is None:
+            self._replace(token.start, token.end, None, "unknown")
+            return True
+        written, is_uri, is_tag = restored.text, restored.is_uri, restored.is_tag
+        if restored.address and self.text.endswith(_ADDRESS_BEFORE, 0, token.start):
+            written, is_uri, is_tag = restored.address, True, False
+        if is_uri:
+            if READS_ON.match(self.text, token.end):
+                written = f"<{written}>"
+            elif not self.complete and MAY_READ_ON.match(self.text, token.end):
+                return self._wait(token.start, "uri", may_vanish=False)
+        self._replace(token.start, token.end, written, "tag" if is_tag else "handle")
+        return True
+
+    def _word(self, start: int, end: int, value: str) -> None:
+        if start < self.pos or start < self.link_end:
+            return
+        if end == len(self.text) and not self.complete:
+            return  # more digits may follow; `_ending` holds it
+        self._replace(start, end, value, "word")
+
+    # --------------------------------------------------------------------------------------- writing and holding
+
+    def _replace(self, start: int, end: int, written: str | None, rule: str) -> None:
+        if written is None:
+            start = self._opener(start)
+            self._prose(start)
+            written = ""
+        else:
+            self._prose(start)
+            if self.open is not None or "<" in written:
+                self.open = _open_end(self.open, written)
+            self.out.append(written)
+        if self.events is not None:
+            self.events.append(Event(start, end, written, rule))
+        self.pos = end
+
+    def _prose(self, end: int) -> None:
+        if end <= self.pos:
+            return
+        piece = self.text[self.pos : end]
+        if self.open is not None:
+            piece = self._without_closers(piece)
+        if self.open is not None or "<" in piece:
+            self.open = _open_end(self.open, piece)
+        self.out.append(piece)
+        self.pos = end
+
+    def _without_closers(self, piece: str) -> str:
+        """`piece` without each `>` that would complete a tag with what was written before it."""
+        kept, start = [], 0
+        tail = self.open
+        assert tail is not None
+        for edge in _TAG_EDGE.finditer(piece):
+            if edge[0] != ">":
+                break
+            tail += piece[start : edge.start()]
+            if len(tail) >= MAX_TAG_CHARACTERS or not UNCLOSED_TAG.fullmatch(tail):
+                break
+            kept.append(piece[start : edge.start()])
+            start = edge.end()
+            if self.events is not None:
+                self.events.append(Event(self.pos + edge.start(), self.pos + edge.end(), "", "closer"))
+        return "".join(kept) + piece[start:] if kept or start else piece
+
+    def _opener(self, at: int) -> int:
+        """Where an unfinished opener begins that stands directly before `at`, or `at`."""
+        low = max(self.pos, at - MAX_OPENER_CHARACTERS)
+        start = self.text.rfind("<", low, at) if self.rules.tag is not None else -1
+        return start if start >= 0 and TAG_BEGINNING.match(self.text[start:at]) else at
+
+    def _wait(self, at: int, stage: str, *, may_vanish: bool) -> bool:
+        self.hold = self._opener(at) if may_vanish else at
+        self.stage = stage
+        return False
+
+    def _ending(self) -> None:
+        """Holds back an ending that is no event yet: the beginning of a scheme or of a short handle."""
+        text, low = self.text, self.pos
+        if self.rules.handle is not None:
+            match = SCHEME_BEGINNING.search(text, max(low, len(text) - 7))
+            if match is not None:
+                self._wait(match.start(), "handle", may_vanish=True)
+        if self.words is not None:
+            at = self.words.unfinished(text, low)
+            if at < self.hold and at >= self.link_end:
+                self._wait(at, "word", may_vanish=False)
+
+    def run_end(self, at: int) -> int:
+        match = LINK_RUN.match(self.text, at)
+        assert match is not None
+        return match.end()
+
+
+def _open_end(tail: str | None, piece: str) -> str | None:
+    """The end of what was written (`tail`, then `piece`) as long as it may still become a tag of the grammar."""
+    start = piece.rfind("<")
+    if start >= 0:
+        tail = piece[start:]
+    elif tail is None:
+        return None
+    else:
+        tail += piece
+    if len(tail) >= MAX_TAG_CHARACTERS or not (TAG_BEGINNING.match(tail) or OPEN_TAG.match(tail)):
+        return None
+    return tail

@@ -1,0 +1,324 @@
+"""All handle spaces of one request: what is registered, under which number, and what each handle stands for.
+
+Sources are chunks, documents, knowledge bases and web pages. Resources and the short handles (wiki issues, MCP
+servers and tools) live beside them, because reservation, restoring and listing ask for all spaces alike.
+
+Addressing and citing are two things: every registered source can be navigated to, only those with current evidence
+are *citable*. A later retrieval promotes a handle; nothing demotes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from modelcontext_core.grammar import (
+    BEGINS_WITH_SCHEME,
+    GLUE,
+    LEGACY_HANDLE,
+    SCHEMES,
+    WORD_PREFIXES,
+    HandleToken,
+    Space,
+    WordSpace,
+    find_uuids,
+    format_handle,
+    format_uri,
+    free_after,
+    free_before,
+    handle_at,
+    http_start,
+    is_free_text_id,
+    is_http_url,
+    is_uuid,
+    link_end,
+    trim_link,
+    uri_at,
+    whole_handle,
+    whole_word_handle,
+    without_fragment,
+)
+from modelcontext_core.handles import HandleTable, KnownValues, Place, replace_places
+from modelcontext_core.messages import ChunkReference
+
+# An id known in several spaces stands in prose for the first of these.
+_PRIORITY: Final[tuple[Space, ...]] = ("chunk", "document", "knowledge_base", "web")
+
+
+class SpaceTable:
+    """The numbers of one scheme space, from 1, in the order of registration. A reserved number is never given out."""
+
+    __slots__ = ("_last", "_numbers", "_reserved", "_values")
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._values: dict[int, str] = {}
+        self._reserved: set[int] = set()
+        self._last = 0
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def register(self, value: str) -> int:
+        """The number of `value`, the next free one when it has none."""
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._last + 1
+            while number in self._reserved:
+                number += 1
+            self._last = number
+            self._numbers[value] = number
+            self._values[number] = value
+        return number
+
+    def number(self, value: str) -> int | None:
+        """The number of `value`, or None: nothing is registered."""
+        return self._numbers.get(value)
+
+    def value(self, number: int | None) -> str | None:
+        """The value behind `number`, or None."""
+        return None if number is None else self._values.get(number)
+
+    def reserve(self, number: int) -> None:
+        """Keeps `number` from ever being given out, unless it is known already."""
+        if number > self._last:
+            self._reserved.add(number)
+
+    def __iter__(self) -> Iterator[int]:
+        """The numbers that were given out, in order."""
+        return iter(self._values)
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A page as it was first seen: its URL with the fragment, and the title that a citation shows."""
+
+    url: str
+    title: str = ""
+
+
+class Origin(NamedTuple):
+    """Where a handle was first needed: message index and path; `(-1, "")` outside of messages."""
+
+    message: int = -1
+    path: str = ""
+
+
+class HandleSpaces:
+    """Every table of one request. The codec's modules share it; applications use the `Registry`."""
+
+    def __init__(self, uri_scheme: str) -> None:
+        self.uri_scheme = uri_scheme
+        self.tables: dict[Space, SpaceTable] = {space: SpaceTable() for space in SCHEMES}
+        self.words: dict[WordSpace, HandleTable] = {
+            space: HandleTable(prefix) for space, prefix in WORD_PREFIXES.items()
+        }
+        self.chunks: dict[int, ChunkReference] = {}
+        self.pages: dict[int, WebPage] = {}
+        self.citable: set[tuple[Space, int]] = set()
+        self.origin = Origin()
+        self.origins: dict[str, Origin] = {}
+        self._uuids: dict[str, tuple[int, str]] = {}
+        self._folded_uuids: set[str] = set()
+        self._urls: dict[str, str] = {}
+        self._known = KnownValues()
+        self._ranks: dict[str, int] = {}
+
+    # ------------------------------------------------------------------------------------------------ registering
+
+    def register_chunk(self, reference: ChunkReference, *, citable: bool) -> str | None:
+        """The chunk's handle. Metadata only fills what was empty; `citable` promotes."""
+        handle, value = self._echo("chunk", reference.chunk_id)
+        if value:
+            number = self.tables["chunk"].register(value)
+            handle = format_handle("chunk", number)
+            self._merge_chunk(number, replace(reference, chunk_id=value))
+            self._remember("chunk", value, handle)
+        if handle is not None and citable:
+            self.citable.add(("chunk", int(handle[8:])))
+        return handle
+
+    def register_document(self, durable: str) -> str | None:
+        """The document's handle, or None when `durable` may not be registered."""
+        return self._register_id("document", durable)
+
+    def register_knowledge_base(self, durable: str) -> str | None:
+        """The knowledge base's handle, or None when `durable` may not be registered."""
+        return self._register_id("knowledge_base", durable)
+
+    def register_web(self, url: str, title: str = "", *, citable: bool) -> str | None:
+        """The page's handle. Pages are one identity per URL without its fragment; the first raw URL is restored."""
+        handle, value = self._echo("web", url)
+        if value:
+            number = self.tables["web"].register(without_fragment(value))
+            handle = format_handle("web", number)
+            page = self.pages.get(number)
+            if page is None:
+                self.pages[number] = WebPage(value, title)
+                self._remember("web", value, handle)
+            elif title and not page.title:
+                self.pages[number] = WebPage(page.url, title)
+        if handle is not None and citable:
+            self.citable.add(("web", int(handle[6:])))
+        return handle
+
+    def register_resource(self, reference: str) -> str:
+        """The handle of a stored reference."""
+        handle = format_handle("resource", self.tables["resource"].register(reference))
+        self.origins.setdefault(handle, self.origin)
+        return handle
+
+    def register_word(self, space: WordSpace, durable: str) -> str | None:
+        """The short handle of a wiki issue, an MCP server or an MCP tool."""
+        value = durable.strip()
+        shaped = whole_word_handle(value)
+        if shaped is not None and shaped[0] == space:
+            return shaped[1] if self.words[space].resolve(shaped[1]) is not None else None
+        if not value or BEGINS_WITH_SCHEME.match(value) or LEGACY_HANDLE.fullmatch(value):
+            return None
+        handle = self.words[space].register(value)
+        if handle is not None:
+            self.origins.setdefault(handle, self.origin)
+            if is_uuid(value):
+                self._folded_uuids.add(value.lower())
+        return handle
+
+    def reserve(self, token: HandleToken) -> None:
+        """Keeps the number of a handle that stands in the input from ever meaning something else."""
+        if token.number is not None:
+            self.tables[token.space].reserve(token.number)
+
+    def _echo(self, space: Space, value: str) -> tuple[str | None, str]:
+        """`(handle, "")` when `value` is a known handle, `(None, "")` when it must not be registered,
+        else `(None, trimmed value)`."""
+        value = value.strip()
+        if "://" in value and BEGINS_WITH_SCHEME.match(value):
+            token = whole_handle(value)
+            if token is None or token.space != space or self.tables[space].value(token.number) is None:
+                return None, ""
+            assert token.number is not None
+            return format_handle(space, token.number), ""
+        if len(value) < 20 and LEGACY_HANDLE.fullmatch(value):
+            return None, ""
+        return None, value
+
+    def _register_id(self, space: Space, durable: str) -> str | None:
+        handle, value = self._echo(space, durable)
+        if value:
+            handle = format_handle(space, self.tables[space].register(value))
+            self._remember(space, value, handle)
+        return handle
+
+    def _merge_chunk(self, number: int, new: ChunkReference) -> None:
+        old = self.chunks.get(number)
+        if old is None or old == new:
+            self.chunks[number] = new
+            return
+        self.chunks[number] = ChunkReference(
+            chunk_id=old.chunk_id,
+            knowledge_id=old.knowledge_id or new.knowledge_id,
+            knowledge_base_id=old.knowledge_base_id or new.knowledge_base_id,
+            document_title=old.document_title or new.document_title,
+            chunk_index=old.chunk_index or new.chunk_index,
+            chunk_type=old.chunk_type or new.chunk_type,
+        )
+
+    def _remember(self, space: Space, value: str, handle: str) -> None:
+        """Makes a value findable in prose, under the handle of its first space by priority."""
+        if handle in self.origins:
+            return
+        self.origins[handle] = self.origin
+        rank = _PRIORITY.index(space)
+        if is_uuid(value):
+            self._folded_uuids.add(value.lower())
+            known = self._uuids.get(value)
+            if known is None or rank < known[0]:
+                self._uuids[value] = (rank, handle)
+        elif space == "web" and is_http_url(value):
+            self._urls[value] = handle
+        elif is_free_text_id(value) and rank < self._ranks.get(value, len(_PRIORITY)):
+            self._ranks[value] = rank
+            self._known.add(value, handle, replace=True)
+
+    # --------------------------------------------------------------------------------------------------- looking up
+
+    def handle_of(self, space: Space, value: str) -> str | None:
+        """The handle of a value of one of the scheme spaces, as a label or a declared field would name it."""
+        value = value.strip()
+        number = self.tables[space].number(without_fragment(value) if space == "web" else value)
+        return None if number is None else format_handle(space, number)
+
+    def durable(self, space: Space, number: int | None) -> str | None:
+        """The bare durable value behind a number: id, URL or stored reference."""
+        if space == "web":
+            page = self.pages.get(number) if number is not None else None
+            return None if page is None else page.url
+        return self.tables[space].value(number)
+
+    def durable_text(self, space: Space, number: int | None) -> str | None:
+        """The durable text form behind a number: a URI for ids, the URL or the reference itself for the others."""
+        durable = self.durable(space, number)
+        if durable is None or space in ("web", "resource"):
+            return durable
+        return self.uri(space, durable)
+
+    def uri(self, space: Space, durable: str) -> str:
+        """The URI of an id, registered or not."""
+        return format_uri(self.uri_scheme, space, durable)
+
+    def knows_uuid(self, value: str) -> bool:
+        """Whether a UUID-shaped value has a handle in any space, in whatever letter case."""
+        return value.lower() in self._folded_uuids
+
+    # ------------------------------------------------------------------------------------------------ known in text
+
+    def known_places(self, text: str) -> tuple[list[Place], list[tuple[int, int]]]:
+        """Where known ids of the four source spaces stand in `text`, and the spans in which nothing may be matched:
+        handles, URIs, and URLs that are no known page."""
+        places: list[Place] = []
+        keep: list[tuple[int, int]] = []
+        if "://" in text:
+            self._link_places(text, places, keep)
+        if self._uuids:
+            uuids = self._uuids
+            for start, end in find_uuids(text):
+                known = uuids.get(text[start:end])
+                if known is not None and text[start - 1 : start] != "_" and text[end : end + 1] != "_":
+                    places.append(Place(start, end, known[1]))
+        if self._known:
+            places += self._known.places(text)
+        return places, keep
+
+    def _link_places(self, text: str, places: list[Place], keep: list[tuple[int, int]]) -> None:
+        at = text.find("://")
+        while at >= 0:
+            stop = at + 3
+            begin = http_start(text, at)
+            if begin is not None:
+                stop = link_end(text, stop)
+                place = self._page_place(text, begin, stop)
+                if place is None:
+                    keep.append((begin, stop))
+                else:
+                    places.append(place)
+            elif (token := handle_at(text, at)) is not None:
+                keep.append((token.start, token.end))
+            elif (uri := uri_at(text, at, self.uri_scheme)) is not None:
+                keep.append((uri.start, uri.end))
+            at = text.find("://", stop)
+
+    def _page_place(self, text: str, begin: int, stop: int) -> Place | None:
+        link = text[begin:stop]
+        handle = self._urls.get(link)
+        if handle is None:
+            link = trim_link(link)
+            handle = self._urls.get(link)
+        if handle is None or not free_before(text, begin, GLUE) or not free_after(text, begin + len(link), GLUE):
+            return None
+        return Place(begin, begin + len(link), handle)
+
+    def compact(self, text: str) -> tuple[str, list[Place]]:
+        """`text` with every known source id replaced by the gluing rule."""
+        places, keep = self.known_places(text)
+        return replace_places(text, places, keep) if places else (text, [])
