@@ -1,0 +1,236 @@
+"""The shared store: tables in a PostgreSQL schema. Needs psycopg (the extra `postgres`).
+
+Concurrency. A writer first takes transaction-scoped advisory locks on all that it touches, in one order (operation,
+session, payloads by digest), so there is no deadlock, and under READ COMMITTED every statement after that sees what the
+lock's last owner committed. Imports, deletions and migrations lock the store as a whole. Readers take no lock: they see
+one snapshot.
+
+Revocation. The bytes are in a table of their own, which `VACUUM FULL` rewrites after a revocation: a plain `VACUUM`
+would leave them in the free space of their page. It cannot drop what a transaction opened before may still see; the
+write-ahead log and backups are the operator's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from modelcontext_core.contextstate.errors import DamagedStoreError, StoreError
+from modelcontext_core.contextstate.listings import StoreInfo
+from modelcontext_core.contextstate.records import Limits
+from modelcontext_core.contextstate.stores.engine import Clock, StoreEngine
+from modelcontext_core.contextstate.stores.migrations import MIGRATIONS, migrate, schema_version
+from modelcontext_core.contextstate.stores.rows import Rows
+from modelcontext_core.contextstate.stores.sql import SQLRows
+
+__all__ = ["PostgresStore"]
+
+_WORDS: Final = {
+    "serial": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "key": "BIGINT PRIMARY KEY",
+    "int": "BIGINT",
+    # Code point order, as in the other stores, whatever the database's language is.
+    "text": 'TEXT COLLATE "C"',
+    "bytes": "BYTEA",
+    "clustered": "",
+}
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE"
+_STORE_LOCK: Final = "store"
+
+
+class PostgresStore(StoreEngine):
+    """A `ContextStore` in the database, and in the first schema of the search path, that `dsn` names.
+
+    `create` allows to make the tables, `migrate` to bring older ones up to date; `read_only` allows neither, nor any
+    write. Opening raises `StoreError` when the server cannot be reached, has no context store, or a newer schema.
+    Threads share one connection and take turns. A broken connection is opened again at the next call.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        limits: Limits | None = None,
+        *,
+        clock: Clock | None = None,
+        read_only: bool = False,
+        create: bool = True,
+        migrate: bool = True,
+    ) -> None:
+        super().__init__(_location(dsn), limits, clock)
+        self._read_only = read_only
+        self._lock = threading.RLock()
+        self._open_rows: SQLRows | None = None
+        self._connection = _Connection(self._location, dsn)
+        try:
+            self._prepare(create and not read_only, migrate and not read_only)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _prepare(self, create: bool, migrate_older: bool) -> None:
+        run = self._connection.execute
+        if run("SHOW server_encoding")[0][0] != "UTF8":
+            raise StoreError(self._location, "its database must be encoded in UTF8")
+        self._schema = str(run("SELECT current_schema()")[0][0])
+        version = self._version(create)
+        if version == len(MIGRATIONS):
+            return
+        if self._read_only:
+            raise StoreError(self._location, f"its schema version {version} must be migrated before it is read")
+        if version and not migrate_older:
+            raise StoreError(self._location, f"its schema version {version} is old and was not to be migrated")
+        with self._write():
+            # Another process may have been first.
+            version = self._version(create)
+            if version < len(MIGRATIONS):
+                migrate(run, _WORDS, version)
+
+    def _version(self, create: bool) -> int:
+        """The schema version; 0 where a store may be made."""
+        run = self._connection.execute
+        if run("SELECT to_regclass('cs_schema') IS NOT NULL")[0][0]:
+            return schema_version(run, self._location)
+        if not create:
+            raise StoreError(self._location, "it has no context store")
+        return 0
+
+    @contextmanager
+    def _transaction(self, begin: str, locks: Sequence[str]) -> Iterator[Rows]:
+        with self._lock:
+            if self._open_rows is not None:
+                # The same thread again: an import that reads what this store exports.
+                yield self._open_rows
+                return
+            self._connection.execute(begin)
+            self._open_rows = SQLRows(self._connection, self._location)
+            try:
+                self._take(locks)
+                yield self._open_rows
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(StoreError):
+                    self._connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._open_rows = None
+
+    def _take(self, locks: Sequence[str]) -> None:
+        """Wait for the locks one after the other, each a number made of its name and of the store's schema."""
+        for index, lock in enumerate(locks):
+            name = hashlib.sha256(f"{self._schema} {lock}".encode()).digest()
+            function = "pg_advisory_xact_lock_shared" if index == 0 and len(locks) > 1 else "pg_advisory_xact_lock"
+            self._connection.execute(f"SELECT {function}(?)", (int.from_bytes(name[:8], signed=True),))
+
+    @contextmanager
+    def _read(self) -> Iterator[Rows]:
+        with self._transaction(_READ, ()) as rows:
+            yield rows
+
+    @contextmanager
+    def _write(self, *locks: str) -> Iterator[Rows]:
+        if self._read_only:
+            raise StoreError(self._location, "it is open for reading only")
+        # With locks of its own a writer shares the store, without any it has the store for itself.
+        with self._transaction(_WRITE, (_STORE_LOCK, *locks)) as rows:
+            yield rows
+
+    def _scrub(self) -> None:
+        with self._lock:
+            self._connection.execute("VACUUM (FULL) cs_bytes")
+
+    def info(self) -> StoreInfo:
+        """Kind `postgres`, host and database, and the size of the tables."""
+        with self._read():
+            run = self._connection.execute
+            sessions = int(run("SELECT COUNT(*) FROM cs_session")[0][0])
+            version = schema_version(run, self._location)
+            size = run(
+                "SELECT COALESCE(SUM(pg_total_relation_size(oid)), 0)::bigint FROM pg_class "
+                "WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND starts_with(relname, 'cs_')"
+            )[0][0]
+        return StoreInfo(
+            kind="postgres",
+            location=self._location,
+            sessions=sessions,
+            bytes=int(size),
+            schema_version=version,
+            read_only=self._read_only,
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            self._connection.close()
+
+
+def _location(dsn: str) -> str:
+    """Where the store is, in words that hold no password."""
+    try:
+        parts = conninfo_to_dict(dsn)
+    except psycopg.Error as error:
+        raise StoreError("postgresql", "its address cannot be read") from error
+    return f"postgresql://{parts.get('host') or ''}/{parts.get('dbname') or ''}"
+
+
+class _Connection:
+    """A connection that speaks in `StoreError`s and is made again when it broke."""
+
+    def __init__(self, location: str, dsn: str) -> None:
+        self._location = location
+        self._dsn = dsn
+        self._closed = False
+        self._connection = self._open()
+
+    def _open(self) -> psycopg.Connection[tuple[Any, ...]]:
+        try:
+            connection = psycopg.connect(self._dsn, autocommit=True)
+            # Whatever the server's default is: a commit is on disk when it returns.
+            connection.execute("SET synchronous_commit TO on")
+            connection.execute("SET client_encoding TO 'UTF8'")
+        except psycopg.Error as error:
+            raise StoreError(self._location, f"it cannot be reached: {error}") from error
+        return connection
+
+    def _live(self) -> psycopg.Connection[tuple[Any, ...]]:
+        if self._closed:
+            raise StoreError(self._location, "it is closed")
+        if self._connection.closed:
+            self._connection = self._open()
+        return self._connection
+
+    def execute(self, statement: str, parameters: Sequence[Any] = ()) -> Sequence[Sequence[Any]]:
+        # Only "BEGIN" may find the connection broken: in a transaction, a new connection must not go on with the rest.
+        connection = self._live() if statement.startswith(("BEGIN", "VACUUM")) else self._connection
+        try:
+            cursor = connection.execute(_psycopg(statement), parameters)
+            return cursor.fetchall() if cursor.description is not None else ()
+        except psycopg.Error as error:
+            raise self._translated(error) from error
+
+    def execute_many(self, statement: str, parameters: Iterable[Sequence[Any]]) -> None:
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.executemany(_psycopg(statement), parameters)
+        except psycopg.Error as error:
+            raise self._translated(error) from error
+
+    def close(self) -> None:
+        self._closed = True
+        self._connection.close()
+
+    def _translated(self, error: psycopg.Error) -> StoreError:
+        if isinstance(error, (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)):
+            return DamagedStoreError(self._location, "", str(error).strip())
+        return StoreError(self._location, str(error).strip())
+
+
+def _psycopg(statement: str) -> bytes:
+    """The statement with psycopg's parameter marks. Every statement is a constant of this package."""
+    return statement.replace("?", "%s").encode()

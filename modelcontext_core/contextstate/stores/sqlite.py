@@ -1,0 +1,210 @@
+"""The embedded store: one SQLite file.
+
+Durability. A commit is one `BEGIN IMMEDIATE` transaction with `synchronous=FULL`. Below SQLite 3.51.3, whose
+write-ahead log can corrupt a file when two connections meet at the wrong moment, the rollback journal is used, and
+truncated at each commit: unlike its deletion, SQLite syncs the truncation, so no power loss undoes a finished commit.
+
+Revocation. `secure_delete` overwrites what is deleted; the truncated journal keeps nothing, and a write-ahead log is
+emptied into the file and truncated.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from modelcontext_core.contextstate.errors import DamagedStoreError, StoreError
+from modelcontext_core.contextstate.listings import StoreInfo
+from modelcontext_core.contextstate.records import Limits
+from modelcontext_core.contextstate.stores.engine import Clock, StoreEngine
+from modelcontext_core.contextstate.stores.migrations import MIGRATIONS, migrate, schema_version
+from modelcontext_core.contextstate.stores.rows import Rows
+from modelcontext_core.contextstate.stores.sql import SQLRows
+
+__all__ = ["SQLiteStore"]
+
+# The first release whose write-ahead log is safe.
+_WAL_SINCE: Final = (3, 51, 3)
+# How long a writer waits for another one before it gives up, in seconds.
+_BUSY_SECONDS: Final = 60.0
+
+_WORDS: Final = {
+    "serial": "INTEGER PRIMARY KEY AUTOINCREMENT",
+    "key": "INTEGER PRIMARY KEY",
+    "int": "INTEGER",
+    "text": "TEXT",
+    "bytes": "BLOB",
+    "clustered": "WITHOUT ROWID",
+}
+_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class SQLiteStore(StoreEngine):
+    """A `ContextStore` in the file `path`.
+
+    `create` allows to make the file, `migrate` to bring an older one up to date; `read_only` allows neither, nor any
+    write. Opening raises `StoreError` for a missing file, a file that is no context store, or a newer schema.
+    Threads share one connection and take turns; processes open a store each.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        limits: Limits | None = None,
+        *,
+        clock: Clock | None = None,
+        read_only: bool = False,
+        create: bool = True,
+        migrate: bool = True,
+    ) -> None:
+        super().__init__(os.fspath(path), limits, clock)
+        self._path = Path(path)
+        self._read_only = read_only
+        self._lock = threading.RLock()
+        self._open_rows: SQLRows | None = None
+        self._connection = _Connection(self._location, self._path, create=create and not read_only)
+        try:
+            self._prepare(create and not read_only, migrate and not read_only)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _prepare(self, create: bool, migrate_older: bool) -> None:
+        run = self._connection.execute
+        # Settings of this connection; none of them touches the file.
+        run("PRAGMA secure_delete = ON")
+        run("PRAGMA synchronous = FULL")
+        run("PRAGMA temp_store = MEMORY")
+        version = self._version(create)
+        if self._read_only:
+            run("PRAGMA query_only = ON")
+            if version < len(MIGRATIONS):
+                raise StoreError(self._location, f"its schema version {version} must be migrated before it is read")
+            return
+        mode = "wal" if sqlite3.sqlite_version_info >= _WAL_SINCE else "truncate"
+        if run(f"PRAGMA journal_mode = {mode}")[0][0] != mode:
+            raise StoreError(self._location, f"its journal mode cannot be set to {mode}")
+        if version < len(MIGRATIONS):
+            if version and not migrate_older:
+                raise StoreError(self._location, f"its schema version {version} is old and was not to be migrated")
+            with self._transaction("BEGIN IMMEDIATE"):
+                # Another process may have been first.
+                migrate(run, _WORDS, self._version(create))
+
+    def _version(self, create: bool) -> int:
+        """The schema version; 0 for an empty file that may become a store."""
+        run = self._connection.execute
+        tables = {name for (name,) in run("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "cs_schema" in tables:
+            return schema_version(run, self._location)
+        if tables or not create:
+            raise StoreError(self._location, "it is no context store")
+        return 0
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Rows]:
+        with self._lock:
+            if self._open_rows is not None:
+                # The same thread again: an import that reads what this store exports.
+                yield self._open_rows
+                return
+            self._connection.execute(begin)
+            self._open_rows = SQLRows(self._connection, self._location)
+            try:
+                yield self._open_rows
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # After some failures SQLite has rolled back by itself.
+                with suppress(StoreError):
+                    self._connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._open_rows = None
+
+    @contextmanager
+    def _read(self) -> Iterator[Rows]:
+        with self._transaction("BEGIN") as rows:
+            yield rows
+
+    @contextmanager
+    def _write(self, *locks: str) -> Iterator[Rows]:  # noqa: ARG002 there is one writer at a time anyway
+        if self._read_only:
+            raise StoreError(self._location, "it is open for reading only")
+        with self._transaction("BEGIN IMMEDIATE") as rows:
+            yield rows
+
+    def _scrub(self) -> None:
+        with self._lock:
+            if self._connection.execute("PRAGMA journal_mode")[0][0] != "wal":
+                return
+            busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+        if busy:
+            raise StoreError(
+                self._location, "the bytes are removed, but readers keep the log that held them; revoke again later"
+            )
+
+    def info(self) -> StoreInfo:
+        """Kind `sqlite`, the path, and the size of the file."""
+        with self._read():
+            run = self._connection.execute
+            sessions = int(run("SELECT COUNT(*) FROM cs_session")[0][0])
+            version = schema_version(run, self._location)
+        return StoreInfo(
+            kind="sqlite",
+            location=self._location,
+            sessions=sessions,
+            bytes=self._path.stat().st_size,
+            schema_version=version,
+            read_only=self._read_only,
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+
+class _Connection:
+    """A connection that speaks in `StoreError`s."""
+
+    def __init__(self, location: str, path: Path, *, create: bool) -> None:
+        self._location = location
+        if not create and not path.exists():
+            raise StoreError(location, "there is no such file")
+        # Never mode=ro: a reader that comes after a crash must be able to finish the interrupted commit. What is read
+        # only is the connection, by query_only.
+        uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
+        try:
+            self._connection = sqlite3.connect(
+                uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise StoreError(location, f"it cannot be opened: {error}") from error
+        # A damaged text must reach the check that names it.
+        self._connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+
+    def execute(self, statement: str, parameters: Sequence[Any] = ()) -> Sequence[Sequence[Any]]:
+        try:
+            return self._connection.execute(statement, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise self._translated(error) from error
+
+    def execute_many(self, statement: str, parameters: Iterable[Sequence[Any]]) -> None:
+        try:
+            self._connection.executemany(statement, parameters)
+        except sqlite3.Error as error:
+            raise self._translated(error) from error
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _translated(self, error: sqlite3.Error) -> StoreError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _DAMAGE:
+            return DamagedStoreError(self._location, "", str(error))
+        return StoreError(self._location, str(error))
