@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from inspector_app.commands.base import EXIT_OK, Command, CommandError, Source, expand, warn
+from inspector_app.commands.base import EXIT_OK, EXIT_USAGE, Command, CommandError, Source, expand, warn
 from inspector_app.commands.output import handle_json, message_json, print_json, span_json
 from modelcontext_core import formats
 from modelcontext_core.errors import UnreadableTrace
@@ -35,7 +36,12 @@ class Found:
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     """How a trace is to be read, for every command that reads one."""
-    parser.add_argument("--format", metavar="NAME", help="read as this format instead of finding it by content")
+    parser.add_argument(
+        "--format",
+        choices=sorted(formats.format_names()),
+        metavar="NAME",
+        help=f"read as one of {', '.join(sorted(formats.format_names()))} instead of finding it by content",
+    )
     parser.add_argument(
         "--pack",
         default=BUILTIN,
@@ -84,15 +90,28 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    found = [each for source in expand(arguments.inputs) for each in read_conversations(source, arguments.format)]
-    if not found:
-        raise CommandError("no conversation in the input")
+    failures: list[CommandError] = []
+    found = _all_conversations(arguments, failures)
+    first, second = next(found, None), next(found, None)
     # One conversation is read by people, several by programs: one line each.
-    indent = 2 if len(found) == 1 else None
-    for each in found:
+    indent = 2 if second is None else None
+    for each in chain(filter(None, (first, second)), found):
         document = _report(each, arguments)
         print_json(document if arguments.json else document["messages"], indent=indent)
-    return EXIT_OK
+    if first is None:
+        raise failures[0] if failures else CommandError("no conversation in the input")
+    for failure in failures:
+        warn(f"error: {failure}")
+    return EXIT_USAGE if failures else EXIT_OK
+
+
+def _all_conversations(arguments: argparse.Namespace, failures: list[CommandError]) -> Iterator[Found]:
+    """One conversation at a time, so that a folder need not fit into memory; an unreadable file stops no other."""
+    for source in expand(arguments.inputs):
+        try:
+            yield from read_conversations(source, arguments.format)
+        except CommandError as error:
+            failures.append(error)
 
 
 def _report(found: Found, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -100,12 +119,12 @@ def _report(found: Found, arguments: argparse.Namespace) -> dict[str, Any]:
     policies = choose_pack(arguments.pack, messages)
     registry = Registry(citations_enabled=not arguments.no_citations, policies=policies)
     # Tools first, as a request is built: a directory of tools may name the servers that messages refer to.
-    registry.encode_tools(found.conversation.tools)
+    tools = registry.encode_tools(found.conversation.tools)
     encoded = registry.encode_with_report(messages)
     report: dict[str, Any] = {"messages": [message_json(message) for message in encoded.messages]}
     if not arguments.json:
         return report
-    round_trip = check_round_trip(messages, registry)
+    round_trip = check_round_trip(messages, encoded, registry)
     left = _raw_ids(registry, encoded.messages)
     declared = left
     if arguments.pack == DISCOVERED:
@@ -118,6 +137,7 @@ def _report(found: Found, arguments: argparse.Namespace) -> dict[str, Any]:
         "conversation": found.conversation.id,
         "title": found.conversation.title,
         "pack": policies.name,
+        "tools": [asdict(tool) for tool in tools],
         "handles": [handle_json(row) for row in registry.handles()],
         "spans": [span_json(span) for span in encoded.spans],
         "raw_ids_left": left,

@@ -18,6 +18,9 @@ from modelcontext_core.registry import Registry
 
 __all__ = ["Row", "load_rows", "registry_of"]
 
+# Each missing number costs a reservation, and a table is a stranger's file.
+MAX_GAP = 10_000
+
 _HANDLE = re.compile(r"(?:(?P<scheme>chunk|doc|kb|url|res)://|(?P<letters>ms|mt|i))(?P<number>[0-9]{1,18})")
 
 
@@ -88,7 +91,10 @@ def registry_of(rows: Iterable[Row], *, citations: bool) -> Registry:
     last: dict[str, int] = {}
     for row in wanted:
         if row.family in _RESERVABLE:
-            gap = (f"{row.family}://{number}" for number in range(last.get(row.family, 0) + 1, row.number))
+            missing = range(last.get(row.family, 0) + 1, row.number)
+            if len(missing) > MAX_GAP:
+                raise CommandError(f"{row.handle}: more than {MAX_GAP:,} numbers are missing before it")
+            gap = (f"{row.family}://{number:0{_DIGITS.get(row.family, 1)}}" for number in missing)
             registry.encode_messages([Message(role="user", content=" ".join(gap))])
         last[row.family] = row.number
         _REGISTER[row.family](registry, row)
@@ -119,6 +125,7 @@ def _replayed(registry: Registry, tool: str, arguments: dict[str, str]) -> None:
     registry.encode_messages([Message(role="assistant", tool_calls=(call,))])
 
 
+_DIGITS = {"res": 4}
 _RESERVABLE = frozenset({"chunk", "doc", "kb", "url", "res"})
 
 _REGISTER: dict[str, Callable[[Registry, Row], object]] = {

@@ -18,6 +18,7 @@ from inspector_app import __version__, cli
 from inspector_app.commands import COMMANDS, SERVE
 from inspector_app.commands.base import CommandError, expand
 from inspector_app.commands.handle_table import Row, registry_of
+from inspector_app.launch import LaunchOptions
 
 KB = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff"
 DOCUMENT = "11111111-2222-4333-8444-555555555555"
@@ -152,7 +153,7 @@ def test_a_reader_that_has_enough_ends_the_output_quietly(trace: Path) -> None:
 
 def test_the_app_gets_the_file_that_was_named(run: Run, trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`modelcontext-inspector FILE` starts the app with that file; the switches reach it."""
-    started = []
+    started: list[LaunchOptions] = []
     monkeypatch.setattr("inspector_app.launch.serve", started.append)
 
     assert 0 == run(str(trace), "--no-browser", "--port", "9000").code
@@ -221,6 +222,16 @@ def test_several_conversations_are_one_line_each(run: Run, trace: Path) -> None:
 
     assert 2 == len(lines)
     assert json.loads(lines[0]) == json.loads(lines[1])
+
+
+def test_an_unreadable_file_among_others_is_said_and_stops_none(run: Run, trace: Path) -> None:
+    """The rest of a folder is encoded, and the exit code says that something was left out."""
+    (trace.parent / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    ran = run("encode", str(trace.parent))
+
+    assert 2 == ran.code
+    assert "kb://1" in ran.out
+    assert "a.png" in ran.err
 
 
 def test_the_report_names_handles_and_places(run: Run, trace: Path) -> None:
@@ -318,7 +329,7 @@ def test_the_decode_report_lists_every_handle(run: Run, trace: Path) -> None:
     """`--json` says of each handle what became of it."""
     report = json.loads(run("decode", "--trace", str(trace), "--json", "kb://1, kb://9").out)
 
-    assert ["restored", "dropped"] == [item["kind"] for item in report["items"]]
+    assert ["restored", "unknown"] == [item["kind"] for item in report["items"]]
     assert KB == report["items"][0]["durable"]
 
 
@@ -356,7 +367,8 @@ def test_a_table_gives_a_registry_with_exactly_its_handles() -> None:
         ("[1]", "not a handle table"),
         ('{"kb://1": 7}', "not a handle table"),
         ('{"bank://1": "x"}', "not a handle"),
-        ('{"url://1": "no link"}', "no registry gives this handle"),
+        ('{"kb://99999999": "x"}', "numbers are missing"),
+        ('{"kb://1": " "}', "no registry gives this handle"),
     ],
 )
 def test_a_wrong_handle_table_is_said(run: Run, tmp_path: Path, table: str, reason: str) -> None:
