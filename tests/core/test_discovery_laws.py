@@ -105,10 +105,10 @@ def test_large_texts_are_quick() -> None:
     def seconds(rows: int) -> float:
         data = [{"order_id": f"{n:08x}-2222-4333-8444-555555555555", "note": f"row {n} {LINK}"} for n in range(rows)]
         messages = [call({"rows": data}), result(data)]
-        start = time.perf_counter()
+        start = time.process_time()
         found = ToolPolicies.discover(messages).proposals
         assert [item.count for item in found] == [rows, rows, rows]
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(1000)
     assert seconds(20_000) < max(4 * seconds(10_000), 1.0)
