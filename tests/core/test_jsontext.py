@@ -86,12 +86,12 @@ class Writer:
             for index, (name, inner) in enumerate(value):
                 self.text += "," if index else ""
                 self._space()
-                plain = name.isidentifier()
-                inner_path = f"{path}.{name}" if plain else f"{path}[{quote(name)}]"
-                spelt = self._string(name, True, unquote(quote(name)), depth + 1, inner_path, None)
+                read = unquote(quote(name))  # two surrogates of a pair are one character to a reader
+                inner_path = f"{path}.{read}" if read.isidentifier() else f"{path}[{quote(read)}]"
+                spelt = self._string(name, True, read, depth + 1, inner_path, None)
                 self._space()
                 self.text += ":"
-                self._write(inner, unquote(quote(name)), depth + 1, inner_path, spelt)
+                self._write(inner, read, depth + 1, inner_path, spelt)
             self._space()
             self.text += "}"
         elif isinstance(value, list):
