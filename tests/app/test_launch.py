@@ -247,7 +247,9 @@ def test_the_browser_refuses_what_the_policy_forbids(app_server: AppServer, chro
             image.setAttribute('onerror', 'window.ran = true');
             image.src = 'http://evil.test/x.png';
             document.body.append(image);
-            try { tries.eval = Function('return true')() } catch { tries.eval = false }
+            // In a call of its own: a debugger's evaluation is exempt from the policy.
+            const evaluate = () => { try { return Function('return true')() } catch { return false } };
+            tries.eval = await new Promise(done => setTimeout(() => done(evaluate()), 0));
             try { await fetch('http://evil.test/'); tries.fetch = true } catch { tries.fetch = false }
             await new Promise(done => setTimeout(done, 200));
             tries.handler = window.ran;
@@ -256,10 +258,9 @@ def test_the_browser_refuses_what_the_policy_forbids(app_server: AppServer, chro
     )
     framing = context.new_page()
     framing.set_content(f'<iframe src="{app_server.url}"></iframe>')
-    framing.wait_for_timeout(500)
-    framed = framing.frames[1].evaluate("document.body ? document.body.innerText : ''")
+    framed = framing.frames[1].url
     context.close()
 
     assert {"inline": False, "eval": False, "fetch": False, "handler": False} == outcome
     assert [] == [url for url in asked if "evil.test" in url and url not in stopped]
-    assert "You need to enable JavaScript" not in framed
+    assert framed.startswith("chrome-error:")
