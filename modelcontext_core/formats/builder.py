@@ -43,6 +43,7 @@ class Builder:
         self._notices = NoticeList()
         self._meta: dict[str, Scalar] = {}
         self._raw: list[RawText] = []
+        self._open_turns: list[Turn] = []
 
     # -- what readers call ---------------------------------------------------------------------------------------
 
@@ -96,7 +97,7 @@ class Builder:
     # -- what the dispatcher calls -------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Cut the raw JSON texts that are still wanted out of their documents, so that these can be dropped."""
+        """Cut the raw JSON texts that are still wanted out of their documents, and let these go."""
         wanted: dict[Document, list[tuple[JsonPath, RawText]]] = {}
         for raw in self._raw:
             if raw.node is not None:
@@ -106,6 +107,9 @@ class Builder:
             for path, raw in pairs:
                 raw.settle(found.get(path, ""))
         self._raw.clear()
+        for turn in self._open_turns:
+            turn.release()
+        self._open_turns.clear()
 
     def settling(self, nodes: Iterable[Node]) -> Iterator[Node]:
         """The records in turn; what was taken from each is settled before the next one is read."""
@@ -126,6 +130,10 @@ class Builder:
             notices=self._notices.all(),
             meta=self._meta,
         )
+
+    def opened(self, turn: Turn) -> None:
+        """A turn was begun: it holds its document until that is settled."""
+        self._open_turns.append(turn)
 
     def want_raw(self, node: Node) -> RawText:
         """The source text of a value, cut out later together with all others of its document."""
@@ -185,11 +193,13 @@ class ConversationBuilder:
     def finish(self, number: str) -> Conversation:
         """The conversation, its calls and results linked. `number` is its id when the source has none."""
         drafts = [draft for turn in self._turns for draft in turn.drafts()]
+        self._turns.clear()
         link(drafts, self.builder.notice)
         messages: list[Message] = []
         origins: list[Origin] = []
-        for draft in drafts:
-            message, origin = draft.build()
+        drafts.reverse()
+        while drafts:  # each draft goes when its message is made
+            message, origin = drafts.pop().build()
             messages.append(message)
             origins.append(origin)
         return Conversation(

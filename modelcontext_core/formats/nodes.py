@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from modelcontext_core.formats.jsonload import JSON_STEP, BadJson, JsonPath, loads, raw_slices
@@ -106,15 +107,16 @@ class Node:
 
     def get(self, *keys: str) -> Node:
         """The member under the first of `keys` that exists and is not `null`, else a missing (or null) node."""
-        found = None
-        if isinstance(self.value, dict):
+        members = self.value
+        if isinstance(members, dict):
             for key in keys:
-                if key in self.value:
-                    node = Node(self.value[key], self, key, self.document)
-                    if node.value is not None:
-                        return node
-                    found = node
-        return found if found is not None else Node(MISSING, self, keys[0], self.document)
+                value = members.get(key)
+                if value is not None:
+                    return Node(value, self, key, self.document)
+            for key in keys:
+                if key in members:
+                    return Node(None, self, key, self.document)
+        return Node(MISSING, self, keys[0], self.document)
 
     def at(self, *steps: str | int) -> Node:
         """The value at the end of a path of keys and indices (a negative index counts from the end)."""
@@ -132,6 +134,11 @@ class Node:
     def has(self, *keys: str) -> bool:
         """True for an object that has all of `keys`."""
         return isinstance(self.value, dict) and all(key in self.value for key in keys)
+
+    def has_any(self, keys: frozenset[str]) -> bool:
+        """True for an object that has one of `keys` with another value than `null`."""
+        members = self.value
+        return isinstance(members, dict) and any(members[key] is not None for key in members.keys() & keys)
 
     def __iter__(self) -> Iterator[Node]:
         """The elements of a list."""
@@ -175,7 +182,9 @@ class Node:
     @property
     def path(self) -> str:
         """The path from the root: `$.messages[3].content`, `::json` where a string holds a document."""
-        return "$" + show_path(self.steps_from(None) or ())
+        # Paths below one list are many: only what is shared by all is worth remembering.
+        steps = self.steps_from(None) or ()
+        return "$" + "".join([show_path((step,)) for step in steps])
 
     @property
     def where(self) -> str:
@@ -183,6 +192,7 @@ class Node:
         return f"{self.document.where}: {self.path}" if self.document.where else self.path
 
 
+@lru_cache(maxsize=4096)
 def show_path(steps: JsonPath) -> str:
     """Steps as text that follows the path of what they start from."""
     shown = []

@@ -27,6 +27,7 @@ _READ_KEYS: Final = frozenset(
         "reasoning_content",
         "reasoning",
         "reasoning_details",
+        "thinking",
         "audio",
         "annotations",
         "images",
@@ -47,6 +48,9 @@ _READ_KEYS: Final = frozenset(
         "phase",
     }
 )
+_REASONING_KEYS: Final = frozenset({"reasoning_content", "reasoning", "reasoning_details", "thinking"})
+_CALL_KEYS: Final = frozenset({"tool_calls", "function_call"})
+_EXTRA_KEYS: Final = frozenset({"refusal", "audio", "images", "annotations", "extra_content"})
 _ADDRESS_KEYS: Final = ("image_url", "video_url", "audio_url", "file_url", "input_image", "image")
 
 
@@ -79,20 +83,28 @@ def tell_message(conversation: ConversationBuilder, node: Node, *, role: str = "
         turn = conversation.result(node, call_id=call_id, name=name, is_error=is_error, time=time)
     else:
         turn = conversation.turn(role, node, name=name, time=time)
-    _tell_reasoning(turn, node)
+    if node.has_any(_REASONING_KEYS):
+        _tell_reasoning(turn, node)
     tell_content(turn, node.get("content"))
+    if node.has_any(_CALL_KEYS):
+        tell_calls(turn, node)
+    if node.has_any(_EXTRA_KEYS):
+        _tell_extras(turn, node)
+    builder.unread(node, _READ_KEYS)
+    return turn
+
+
+def _tell_extras(turn: Turn, node: Node) -> None:
+    """Tell what stands beside the content: a refusal, what was spoken, images that were made, citations."""
     turn.text(node.get("refusal"))
     turn.text(node.at("audio", "transcript"))
     for image in node.get("images"):
         _tell_part(turn, image)
-    tell_calls(turn, node)
     for annotation in node.get("annotations"):
         _tell_annotation(turn, annotation)
     signature = node.at("extra_content", "google", "thought_signature")
     if signature.text:
         turn.opaque(signature, "thought_signature")
-    builder.unread(node, _READ_KEYS)
-    return turn
 
 
 def tell_content(turn: Turn, content: Node) -> None:

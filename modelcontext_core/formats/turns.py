@@ -15,7 +15,9 @@ The rules, in one place:
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from modelcontext_core.formats.base import Origin
 from modelcontext_core.formats.nodes import Node, show_path
@@ -69,10 +71,11 @@ class Draft:
         self.name = turn.name
         self.call_id = turn.call_id
         self.made_id = False
-        self.reasoning: list[tuple[str, str]] = []
+        # Tuples until something is put in: there may be 200,000 drafts at a time.
+        self.reasoning: Sequence[tuple[str, str]] = ()
         self.signature = ""
-        self.texts: list[tuple[Part | RawText, str]] = []
-        self.calls: list[CallDraft] = []
+        self.texts: Sequence[tuple[Part | RawText, str]] = ()
+        self.calls: Sequence[CallDraft] = ()
 
     @property
     def empty(self) -> bool:
@@ -113,7 +116,7 @@ class Draft:
         origin = Origin(
             path=self.turn.path,
             record=self.turn.record,
-            texts=tuple(places),
+            texts=_shared(tuple(places)),
             is_error=self.turn.is_error,
             made_ids=tuple(made),
             time=self.turn.time,
@@ -128,6 +131,24 @@ def _part(part: Part | RawText) -> Part:
 def _call(call: CallDraft) -> ToolCall:
     arguments = call.arguments.text if isinstance(call.arguments, RawText) else call.arguments
     return ToolCall(id=call.id, name=call.name, arguments=arguments)
+
+
+_Item = TypeVar("_Item")
+
+
+def _more(items: Sequence[_Item], item: _Item) -> Sequence[_Item]:
+    """`items` with one more: the first as a tuple, from the second on in a list that grows."""
+    if not items:
+        return (item,)
+    grown = items if isinstance(items, list) else list(items)
+    grown.append(item)
+    return grown
+
+
+@lru_cache(maxsize=4096)
+def _shared(places: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """The same places of other messages, if there are: most messages of a source have the same."""
+    return places
 
 
 class Turn:
@@ -149,8 +170,9 @@ class Turn:
 
     def __init__(self, builder: Builder, role: str, node: Node, *, name: str = "", time: str = "") -> None:
         self._builder = builder
-        self._node = node
+        self._node: Node | None = node
         self._items: list[Any] = []
+        builder.opened(self)
         self.role = role
         self.name = name
         self.time = time
@@ -246,6 +268,10 @@ class Turn:
         self._builder.notice("unknown", node, f"{what}: kept as JSON text")
         self.json(node)
 
+    def release(self) -> None:
+        """Let go of the document: what is told from now on has absolute places."""
+        self._node = None
+
     def drafts(self) -> list[Draft]:
         """The messages of this turn, by the rules above. A turn without anything is one empty message."""
         made: list[Draft] = []
@@ -257,23 +283,23 @@ class Turn:
                 made += item.drafts()
                 draft = Draft(self)
             elif isinstance(item, CallDraft):
-                draft.calls.append(item)
+                draft.calls = _more(draft.calls, item)
             elif len(item) == 3:
                 text, signature, place = item
                 if draft.signature or (signature and draft.reasoning):
                     made.append(draft)
                     draft = Draft(self)
-                draft.reasoning.append((text, place))
+                draft.reasoning = _more(draft.reasoning, (text, place))
                 draft.signature = signature
             else:
-                draft.texts.append(item)
+                draft.texts = _more(draft.texts, item)
         if not draft.empty or not made:
             made.append(draft)
         return made
 
     def _place(self, node: Node) -> str:
         """Where something stands, relative to this turn if it stands inside it."""
-        if node.document is self._node.document:
+        if self._node is not None and node.document is self._node.document:
             steps = node.steps_from(self._node)
             if steps is not None:
                 return show_path(steps)
