@@ -43,8 +43,8 @@ def compact_citations(text: str, spaces: HandleSpaces, *, in_json: bool = False)
 
 def _cited(text: str, tag: re.Match[str], spaces: HandleSpaces, in_json: bool) -> str | None:
     values: dict[str, str] = {}
-    for attribute in attributes(text, tag.end(1), tag.end()):
-        values.setdefault(attribute.name, text[attribute.start : attribute.end])
+    for name, start, end in attributes(text, tag.end(1), tag.end()):
+        values.setdefault(name, text[start:end])
     space: Space = "chunk" if tag[1] == "kb" else "web"
     raw = values.get("chunk_id" if space == "chunk" else "url", "")
     if in_json and "\\" in raw:
@@ -82,9 +82,9 @@ class Restorer:
         if match[1] or match[2].lower() != "ref" or not self._citations:
             return None
         text = match[0]
-        for attribute in attributes(text, match.end(2) - match.start(), len(text)):
-            if attribute.name.lower() == "id":
-                return self._reference(text[attribute.start : attribute.end])
+        for name, start, end in attributes(text, match.end(2) - match.start(), len(text)):
+            if name.lower() == "id":
+                return self._reference(text[start:end])
         return None
 
     def _reference(self, value: str) -> str | None:

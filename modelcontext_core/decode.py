@@ -205,9 +205,9 @@ class _Reporter:
 
 def _id_of(tag: re.Match[str]) -> str:
     text = tag[0]
-    for attribute in attributes(text, tag.end(2) - tag.start(), len(text)):
-        if attribute.name.lower() == "id":
-            return text[attribute.start : attribute.end]
+    for name, start, end in attributes(text, tag.end(2) - tag.start(), len(text)):
+        if name.lower() == "id":
+            return text[start:end]
     return ""
 
 

@@ -12,6 +12,7 @@ see what an earlier one wrote:
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,14 +21,22 @@ from modelcontext_core import jsontext, resources
 from modelcontext_core.citations import compact_citations
 from modelcontext_core.grammar import handle_tokens, is_free_text_id, may_be_mined, whole_handle
 from modelcontext_core.handles import Place, link_regions, replace_places
-from modelcontext_core.labels import Label, find_labels, find_mined, label_order, looks_like_json, value_label
+from modelcontext_core.labels import (
+    Label,
+    find_labels,
+    find_mined,
+    label_order,
+    looks_like_json,
+    tag_reference,
+    value_label,
+)
 from modelcontext_core.mcp import (
     ROUTING_SPACES,
     compact_server_labels,
     encode_directory,
     routing_handle,
 )
-from modelcontext_core.messages import ChunkReference, Message, Part, ToolCall
+from modelcontext_core.messages import Message, Part, ToolCall
 from modelcontext_core.policies import ToolPolicies, ToolPolicy
 from modelcontext_core.rewriting import (
     Replacement,
@@ -218,25 +227,27 @@ class Encoder:
                 text = item.rewriting.text
                 labels = find_labels(text, keys, is_json=looks_like_json(text)) if _is_source(item) else []
                 self._labels[id(item.rewriting)] = labels
-                mined = find_mined(text, item.policy) if item.policy.mine else []
-                for label in sorted(labels + mined, key=label_order) if mined else labels:
+                for label in _with_mined(labels, find_mined(text, item.policy)) if item.policy.mine else labels:
                     self._mine(label)
 
-    def _mine(self, label: Label) -> str | None:
+    def _mine(self, label: Label) -> None:
         """Registers the identity of a label, when it is known already or may be taken from text."""
         spaces = self._spaces
-        known = spaces.handle_of(label.space, label.value)
-        if known is None and not (label.mine and may_be_mined(label.value)):
-            return None
-        if label.reference is not None:
-            return spaces.register_chunk(label.reference, citable=self._citable)
+        known = spaces.number_of(label.space, label.value)
+        if known is None:
+            if not (label.mine and may_be_mined(label.value)):
+                return
+        elif not self._citable and (label.tag is None or spaces.has_metadata(known)):
+            return  # nothing that a replayed label could add
         if label.space == "chunk":
-            return spaces.register_chunk(ChunkReference(chunk_id=label.value), citable=self._citable)
-        if label.space == "document":
-            return spaces.register_document(label.value)
-        if label.space == "knowledge_base":
-            return spaces.register_knowledge_base(label.value)
-        return spaces.register_web(label.value, citable=self._citable)
+            reference = tag_reference(label.value, label.tag or {})
+            spaces.register_chunk(reference, citable=self._citable)
+        elif label.space == "document":
+            spaces.register_document(label.value)
+        elif label.space == "knowledge_base":
+            spaces.register_knowledge_base(label.value)
+        else:
+            spaces.register_web(label.value, citable=self._citable)
 
     def _replace(self) -> None:
         for item in self._items:
@@ -308,6 +319,17 @@ class Encoder:
             if found:
                 result.append((item.message, path, found))
         return result
+
+
+def _with_mined(labels: Sequence[Label], mined: Sequence[Label]) -> list[Label]:
+    """Labels and mined places by position; what stands inside a label has its identity from there."""
+    starts = [label.start for label in labels]
+    free = []
+    for label in mined:
+        before = bisect_right(starts, label.start) - 1
+        if before < 0 or labels[before].end <= label.start:
+            free.append(label)
+    return sorted([*labels, *free], key=label_order)
 
 
 def _is_source(item: MessageText) -> bool:

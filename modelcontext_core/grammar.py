@@ -200,16 +200,15 @@ def is_uuid(value: str) -> bool:
 
 def find_uuids(text: str) -> Iterator[tuple[int, int]]:
     """Every UUID-shaped place with neither neighbour an ASCII letter or digit. Searched from the first dash."""
-    head = _UUID_HEAD.match
+    head, length = _UUID_HEAD.match, len(text)
     for tail in _UUID_TAIL.finditer(text):
-        start, end = tail.start() - 8, tail.end()
-        if (
-            start >= 0
-            and head(text, start)
-            and free_before(text, start, LETTERS_DIGITS)
-            and free_after(text, end, LETTERS_DIGITS)
-        ):
-            yield start, end
+        start, end = tail.span()
+        start -= 8
+        if start < 0 or head(text, start) is None or (end < length and text[end] in LETTERS_DIGITS):
+            continue
+        if start and text[start - 1] in LETTERS_DIGITS and not free_before(text, start, LETTERS_DIGITS):
+            continue
+        yield start, end
 
 
 # ------------------------------------------------------------------------------------------------------- links
@@ -384,19 +383,14 @@ LABEL_NAMES: Final[tuple[tuple[str, Space], ...]] = (
 SERVER_LABEL: Final = re.compile(r'server_id="([^"]*)"')
 
 
-class Attribute(NamedTuple):
-    """A quoted attribute: its name and where its raw value stands in the text."""
-
-    name: str
-    start: int
-    end: int
-
-
-def attributes(text: str, start: int, end: int) -> Iterator[Attribute]:
-    """The quoted attributes between `start` and `end`; unquoted ones are passed over."""
+def attributes(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """The quoted attributes between `start` and `end`: `(name, start of the raw value, its end)`; unquoted ones are
+    passed over."""
     for match in _ATTRIBUTE.finditer(text, start, end):
-        group = 2 if match[2] is not None else 3
-        yield Attribute(match[1], match.start(group), match.end(group))
+        at, stop = match.span(2)
+        if at < 0:
+            at, stop = match.span(3)
+        yield match[1], at, stop
 
 
 # ------------------------------------------------------------------------------------------------ near misses

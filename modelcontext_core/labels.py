@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import unescape
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from modelcontext_core import jsontext
 from modelcontext_core.grammar import (
@@ -26,11 +26,15 @@ from modelcontext_core.grammar import (
 from modelcontext_core.messages import ChunkReference
 from modelcontext_core.policies import KeyKind, ToolPolicy
 
+_TAG_ATTRIBUTES: Final = frozenset(
+    ("chunk_id", "faq_id", "knowledge_id", "knowledge_base_id", "kb_id", "knowledge_title", "doc")
+)
+
 
 class Label(NamedTuple):
     """A value under a label: its span in the text, its space, and the durable value that the span spells.
 
-    `mine` is false for values that are only replaced when known. Of a chunk tag, `reference` carries the metadata.
+    `mine` is false for values that are only replaced when known. Of a chunk tag, `tag` holds its raw attributes.
     """
 
     start: int
@@ -38,7 +42,7 @@ class Label(NamedTuple):
     space: Space
     value: str
     mine: bool = True
-    reference: ChunkReference | None = None
+    tag: Mapping[str, str] | None = None
 
 
 def looks_like_json(text: str) -> bool:
@@ -77,37 +81,49 @@ def label_order(label: Label) -> tuple[int, int]:
 
 def _add_attributes(text: str, found: list[Label]) -> None:
     for match in LABEL.finditer(text):
+        group = match.lastindex
+        if group is None:
+            continue
         end_of_name = match.start() + 3
         for name, space in LABEL_NAMES:
             start = end_of_name - len(name)
-            if start >= 0 and text.startswith(name, start) and free_before(text, start, GLUE):
-                group = match.lastindex
-                if group == 3 and not (text.startswith("<", start - 1) and text.startswith(f"{name}>", match.end())):
-                    break
-                if group is not None and "\\" not in match[group]:
-                    found.append(Label(match.start(group), match.end(group), space, unescape(match[group]).strip()))
-                break
+            if start < 0 or not text.startswith(name, start) or not free_before(text, start, GLUE):
+                continue
+            if group != 3 or (text.startswith("<", start - 1) and text.startswith(f"{name}>", match.end())):
+                raw = match[group]
+                if "\\" not in raw:
+                    found.append(Label(*match.span(group), space, _plain(raw)))
+            break
 
 
 def _add_chunk_tags(text: str, found: list[Label]) -> None:
     for tag in SOURCE_TAG.finditer(text):
         spans: dict[str, tuple[int, int]] = {}
-        for attribute in attributes(text, tag.end(1), tag.end()):
-            spans.setdefault(attribute.name, (attribute.start, attribute.end))
+        for name, start, end in attributes(text, tag.end(1), tag.end()):
+            if name in _TAG_ATTRIBUTES:
+                spans.setdefault(name, (start, end))
         span = spans.get("chunk_id") or spans.get("faq_id")
-        if span is None or "\\" in text[slice(*span)]:
+        if span is None:
             continue
+        start, end = span
+        raw = text[start:end]
+        if "\\" not in raw:
+            values = {name: text[at:stop] for name, (at, stop) in spans.items()}
+            found.append(Label(start, end, "chunk", _plain(raw), True, values))
 
-        def value(*names: str, spans: dict[str, tuple[int, int]] = spans) -> str:
-            return next((unescape(text[slice(*spans[name])]).strip() for name in names if name in spans), "")
 
-        reference = ChunkReference(
-            chunk_id=unescape(text[slice(*span)]).strip(),
-            knowledge_id=value("knowledge_id"),
-            knowledge_base_id=value("knowledge_base_id", "kb_id"),
-            document_title=value("knowledge_title", "doc"),
-        )
-        found.append(Label(span[0], span[1], "chunk", reference.chunk_id, reference=reference))
+def tag_reference(chunk_id: str, tag: Mapping[str, str]) -> ChunkReference:
+    """The chunk that a tag names, with the metadata of its attributes."""
+    return ChunkReference(
+        chunk_id=chunk_id,
+        knowledge_id=_plain(tag.get("knowledge_id", "")),
+        knowledge_base_id=_plain(tag.get("knowledge_base_id") or tag.get("kb_id", "")),
+        document_title=_plain(tag.get("knowledge_title") or tag.get("doc", "")),
+    )
+
+
+def _plain(raw: str) -> str:
+    return (unescape(raw) if "&" in raw else raw).strip()
 
 
 def _add_keys(text: str, keys: Mapping[str, KeyKind], found: list[Label]) -> None:

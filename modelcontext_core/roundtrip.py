@@ -143,8 +143,8 @@ def _is_form_of(form: str, durable: str) -> bool:
     if form.startswith("<"):
         tag = CITATION_TAG.match(form)
         return tag is not None and any(
-            attribute.name in ("chunk_id", "url") and _is_form_of(form[attribute.start : attribute.end], durable)
-            for attribute in attributes(form, tag.end(1), tag.end())
+            name in ("chunk_id", "url") and _is_form_of(form[start:end], durable)
+            for name, start, end in attributes(form, tag.end(1), tag.end())
         )
     if "\\" in form and jsontext.is_valid(f'"{form}"'):
         return jsontext.unquote(f'"{form}"').strip() == durable

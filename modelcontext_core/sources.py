@@ -243,11 +243,19 @@ class HandleSpaces:
 
     # --------------------------------------------------------------------------------------------------- looking up
 
+    def number_of(self, space: Space, value: str) -> int | None:
+        """The number of a (trimmed) value of one of the scheme spaces, as a label or a declared field names it."""
+        return self.tables[space].number(without_fragment(value) if space == "web" else value)
+
     def handle_of(self, space: Space, value: str) -> str | None:
-        """The handle of a value of one of the scheme spaces, as a label or a declared field would name it."""
-        value = value.strip()
-        number = self.tables[space].number(without_fragment(value) if space == "web" else value)
+        """The handle of such a value, or None."""
+        number = self.number_of(space, value.strip())
         return None if number is None else format_handle(space, number)
+
+    def has_metadata(self, number: int) -> bool:
+        """Whether everything that a tag can say about a chunk is known already."""
+        chunk = self.chunks.get(number)
+        return chunk is not None and bool(chunk.knowledge_id and chunk.knowledge_base_id and chunk.document_title)
 
     def durable(self, space: Space, number: int | None) -> str | None:
         """The bare durable value behind a number: id, URL or stored reference."""
