@@ -14,12 +14,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
 from modelcontext_core import jsontext, resources
 from modelcontext_core.citations import compact_citations
-from modelcontext_core.grammar import handle_tokens, is_free_text_id, may_be_mined, whole_handle
+from modelcontext_core.grammar import handle_tokens, is_free_text_id, may_be_mined
 from modelcontext_core.handles import Place, link_regions, replace_places
 from modelcontext_core.labels import (
     Label,
@@ -28,7 +26,6 @@ from modelcontext_core.labels import (
     label_order,
     looks_like_json,
     tag_reference,
-    value_label,
 )
 from modelcontext_core.mcp import (
     ROUTING_SPACES,
@@ -36,7 +33,16 @@ from modelcontext_core.mcp import (
     encode_directory,
     routing_handle,
 )
-from modelcontext_core.messages import Message, Part, ToolCall
+from modelcontext_core.message_texts import (
+    CallArguments,
+    MessageText,
+    declared_label,
+    is_source,
+    is_sql,
+    issue_strings,
+    with_texts,
+)
+from modelcontext_core.messages import Message, ToolCall
 from modelcontext_core.policies import ToolPolicies, ToolPolicy
 from modelcontext_core.rewriting import (
     Replacement,
@@ -47,25 +53,6 @@ from modelcontext_core.rewriting import (
 )
 from modelcontext_core.sources import HandleSpaces, Origin
 from modelcontext_core.sqlhandles import encode_sql
-
-
-class MessageText(NamedTuple):
-    """One text of one message on its way through the steps."""
-
-    message: int
-    role: str
-    policy: ToolPolicy | None
-    rewriting: Rewriting
-
-
-class CallArguments(NamedTuple):
-    """The arguments of one tool call: their string values, when there is anything to look at in them."""
-
-    message: int
-    path: str
-    policy: ToolPolicy | None
-    raw: str
-    strings: Sequence[StringRewriting]
 
 
 class Encoder:
@@ -151,7 +138,7 @@ class Encoder:
                 assert found is not None
                 for token in found.handles:
                     spaces.reserve(token)
-                work.append((item, rewriting, found, not _is_sql(item, rewriting)))
+                work.append((item, rewriting, found, not is_sql(item, rewriting)))
         for item, rewriting, found, uris in work:
             if found.references or found.uris:
                 self._at(item, rewriting.path)
@@ -166,7 +153,7 @@ class Encoder:
                 item.rewriting.apply(encode_directory(item.rewriting.text, self._spaces))
             elif item.policy is not None and item.policy.issues_register:
                 self._at(item, item.rewriting.path)
-                for string in _issue_strings(item):
+                for string in issue_strings(item):
                     self._issue(jsontext.unquote(item.rewriting.text[string.start : string.end]))
         for item in self._items:
             if isinstance(item, MessageText):
@@ -196,7 +183,7 @@ class Encoder:
         if not table:
             return
         places = [place for place in table.places(text) if is_free_text_id(text[place.start : place.end])]
-        for string in _issue_strings(item):
+        for string in issue_strings(item):
             handle = table.handle(jsontext.unquote(text[string.start : string.end]))
             if handle is not None:
                 places.append(Place(string.start + 1, string.end - 1, handle))
@@ -205,7 +192,7 @@ class Encoder:
 
     def _citations(self) -> None:
         for item in self._items:
-            if isinstance(item, MessageText) and (item.role == "assistant" or _is_source(item)):
+            if isinstance(item, MessageText) and (item.role == "assistant" or is_source(item)):
                 text = item.rewriting.text
                 if "<kb" in text or "<web" in text:
                     self._at(item, item.rewriting.path)
@@ -218,14 +205,14 @@ class Encoder:
             if isinstance(item, CallArguments):
                 self._at(item, item.path)
                 for rewriting in item.strings:
-                    label = _declared(item.policy, rewriting)
+                    label = declared_label(item.policy, rewriting)
                     if label is not None:
                         self._mine(label)
-            elif _is_source(item) or (item.policy is not None and item.policy.mine):
+            elif is_source(item) or (item.policy is not None and item.policy.mine):
                 assert item.policy is not None
                 self._at(item, item.rewriting.path)
                 text = item.rewriting.text
-                labels = find_labels(text, keys, is_json=looks_like_json(text)) if _is_source(item) else []
+                labels = find_labels(text, keys, is_json=looks_like_json(text)) if is_source(item) else []
                 self._labels[id(item.rewriting)] = labels
                 for label in _with_mined(labels, find_mined(text, item.policy)) if item.policy.mine else labels:
                     self._mine(label)
@@ -280,14 +267,14 @@ class Encoder:
         for rewriting in item.strings:
             string = rewriting.string
             key = (string.key or "").lower()
-            label = _declared(policy, rewriting)
+            label = declared_label(policy, rewriting)
             if label is not None:
                 handle = self._handle_of(label)
                 if handle is not None and label.end == len(rewriting.text):
                     _write_whole(rewriting, handle)
                 elif handle is not None:
                     rewriting.apply(replace_places(rewriting.text, [Place(0, label.end, handle)]))
-            elif _is_sql(item, rewriting):
+            elif is_sql(item, rewriting):
                 rewriting.apply(encode_sql(rewriting.text, self._spaces))
             elif key in policy.issues_decode:
                 _write_whole(rewriting, self._spaces.words["issue"].handle(rewriting.text))
@@ -304,7 +291,7 @@ class Encoder:
             elif (text := arguments_text(item.raw, item.strings)) is not item.raw:
                 changes.setdefault(item.message, {})[item.path] = text
         return [
-            _with_texts(message, changes[index]) if index in changes else message
+            with_texts(message, changes[index]) if index in changes else message
             for index, message in enumerate(self._messages)
         ]
 
@@ -332,74 +319,6 @@ def _with_mined(labels: Sequence[Label], mined: Sequence[Label]) -> list[Label]:
     return sorted([*labels, *free], key=label_order)
 
 
-def _is_source(item: MessageText) -> bool:
-    return item.policy is not None and item.policy.output == "source"
-
-
-def _is_sql(item: MessageText | CallArguments, rewriting: Rewriting) -> bool:
-    return (
-        isinstance(rewriting, StringRewriting)
-        and item.policy is not None
-        and rewriting.string.depth == 1
-        and (rewriting.string.key or "").lower() in item.policy.sql
-    )
-
-
-def _declared(policy: ToolPolicy | None, rewriting: StringRewriting) -> Label | None:
-    """The value of a declared ID field, when it is one whose space the field takes."""
-    if policy is None or not policy.id_kinds:
-        return None
-    kind = policy.id_kinds.get((rewriting.string.key or "").lower())
-    if kind is None or whole_handle(rewriting.text) is not None:
-        return None
-    value = rewriting.text.partition("|")[0] if kind == "document_ref" else rewriting.text
-    return value_label(kind, 0, len(value), value)
-
-
-def _issue_strings(item: MessageText) -> list[jsontext.JsonString]:
-    """The `id` values of an issue listing: of the object, of a top-level list's objects, of those under `issues`."""
-    text, policy = item.rewriting.text, item.policy
-    if policy is None or not policy.issues_register or not looks_like_json(text):
-        return []
-    found = []
-    for string in jsontext.strings(text):
-        key = string.key
-        if string.is_key or key is None or key.lower() not in policy.issues_register:
-            continue
-        row = string.container
-        if row is None or row.kind != "{":
-            continue
-        rows = row.parent
-        if (
-            string.depth == 1
-            or (string.depth == 2 and rows is not None and rows.kind == "[")
-            or (string.depth == 3 and rows is not None and rows.kind == "[" and (rows.key or "").lower() == "issues")
-        ):
-            found.append(string)
-    return found
-
-
 def _write_whole(rewriting: StringRewriting, handle: str | None) -> None:
     if handle is not None and handle != rewriting.text:
         rewriting.apply((handle, [Place(0, len(rewriting.text), handle)]))
-
-
-def _with_texts(message: Message, texts: dict[str, str]) -> Message:
-    parts: Sequence[Part] = message.parts
-    calls: Sequence[ToolCall] = message.tool_calls
-    if any(path.startswith("parts[") for path in texts):
-        parts = tuple(
-            replace(part, text=texts.get(f"parts[{k}].text", part.text)) for k, part in enumerate(message.parts)
-        )
-    if any(path.startswith("tool_calls[") for path in texts):
-        calls = tuple(
-            replace(call, arguments=texts.get(f"tool_calls[{k}].arguments", call.arguments))
-            for k, call in enumerate(message.tool_calls)
-        )
-    return replace(
-        message,
-        content=texts.get("content", message.content),
-        reasoning=texts.get("reasoning", message.reasoning),
-        parts=parts,
-        tool_calls=calls,
-    )

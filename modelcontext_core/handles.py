@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from modelcontext_core.grammar import ESCAPE_LETTERS, GLUE, LINK_RUN, free_after, free_before, handle_at
-from modelcontext_core.scanner import Rules, Scanner, ShortHandles
+from modelcontext_core.scanner import Rules, Scanner
+from modelcontext_core.short_handles import ShortHandles
 
 _RUN: Final = re.compile(r"[A-Za-z0-9_-]+")
 

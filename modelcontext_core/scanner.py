@@ -12,12 +12,11 @@ because a `>` of the prose must not complete one that nobody wrote.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from modelcontext_core.grammar import (
-    GLUE,
     LINK_RUN,
     MAX_HANDLE_DIGITS,
     MAX_OPENER_CHARACTERS,
@@ -31,12 +30,11 @@ from modelcontext_core.grammar import (
     TAG_BEGINNING,
     UNCLOSED_TAG,
     HandleToken,
-    free_after,
-    free_before,
     handle_at,
     scheme_before,
 )
 from modelcontext_core.limits import MAX_TAG_CHARACTERS
+from modelcontext_core.short_handles import CompiledShortHandles, ShortHandles
 
 _LOOK_BACK: Final = 3
 _TAG_EDGE: Final = re.compile(r"[<>\n]")
@@ -55,15 +53,6 @@ class Restored(NamedTuple):
     is_uri: bool = False
     address: str = ""
     is_tag: bool = False
-
-
-class ShortHandles(NamedTuple):
-    """One family of handles without a scheme: its prefix, its values by handle, and the length of the longest handle,
-    beyond which nothing needs to be held back."""
-
-    prefix: str
-    values: Mapping[str, str]
-    longest: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,46 +77,6 @@ class Event(NamedTuple):
     rule: str
 
 
-class _Words:
-    """The short handles of one registry, compiled: where they stand in a text, and which ending may become one."""
-
-    def __init__(self, families: Sequence[ShortHandles]) -> None:
-        self._families = {family.prefix: family for family in families}
-        prefixes = sorted(self._families, key=len, reverse=True)
-        alternatives = "|".join(map(re.escape, prefixes))
-        self.find = re.compile(rf"(?:{alternatives})[0-9]").search
-        self._whole = re.compile(rf"({alternatives})[0-9]+")
-        self._beginning = re.compile(rf"(?:({alternatives})[0-9]*|{_beginnings(prefixes)})\Z")
-        self._longest = max(family.longest for family in families)
-        self.last_letters = frozenset("".join(prefixes)) | frozenset("0123456789")
-
-    def places(self, text: str, start: int) -> list[tuple[int, int, str]]:
-        """`(start, end, value)` of every known short handle from `start` on, URLs not yet looked at."""
-        found = []
-        for match in self._whole.finditer(text, start):
-            value = self._families[match[1]].values.get(match[0])
-            if value is not None and free_before(text, match.start(), GLUE) and free_after(text, match.end(), GLUE):
-                found.append((match.start(), match.end(), value))
-        return found
-
-    def unfinished(self, text: str, start: int) -> int:
-        """Where the ending of `text` begins that may still become a known short handle; its length when none."""
-        for at in range(max(start, len(text) - self._longest), len(text)):
-            match = self._beginning.match(text, at)
-            if (
-                match is not None
-                and (match[1] is None or len(match[0]) <= self._families[match[1]].longest)
-                and free_before(text, at, GLUE)
-            ):
-                return at
-        return len(text)
-
-
-def _beginnings(prefixes: Sequence[str]) -> str:
-    cut = {prefix[:k] for prefix in prefixes for k in range(1, len(prefix) + 1)}
-    return "|".join(map(re.escape, sorted(cut, key=len, reverse=True)))
-
-
 class Scanner:
     """`feed(chunk)` gives what can be said already, `flush()` the rest; after it the scanner is new again."""
 
@@ -136,7 +85,7 @@ class Scanner:
     def __init__(self, rules: Rules, *, events: list[Event] | None = None) -> None:
         self._rules = rules
         families = [family for family in rules.words if family.values]
-        self._words = _Words(families) if families else None
+        self._words = CompiledShortHandles(families) if families else None
         self._last_letters = SCHEME_BEGINNING_ENDS if rules.handle is not None else frozenset()
         self.events = events
         self._reset()
@@ -220,7 +169,7 @@ class _Scan:
     def __init__(
         self,
         rules: Rules,
-        words: _Words | None,
+        words: CompiledShortHandles | None,
         events: list[Event] | None,
         text: str,
         start: int,

@@ -20,10 +20,10 @@ APP = "inspector_app"
 
 # Left never imports right. A name stands for the module and for the package with everything in it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "messages", "limits", "grammar", "jsontext", "jsonvalue", "sqltext", "scanner"),
+    ("errors", "messages", "limits", "grammar", "jsontext", "jsonvalue", "sqltext", "short_handles", "scanner"),
     ("handles", "rewriting", "discovery"),
     ("policies",),
-    ("sources", "resources", "citations", "labels", "mcp", "sqlhandles", "wiki_routing"),
+    ("sources", "resources", "citations", "labels", "mcp", "message_texts", "sqlhandles", "wiki_routing"),
     ("encode", "decode", "toolcalls", "stream", "toolresults", "leaks", "prompt"),
     ("registry",),
     ("roundtrip", "observe", "observe_otel", "leak_report", "simulate", "tokens", "testing", "cluster"),

@@ -1,0 +1,45 @@
+"""Tags of answers and of tool results, their attributes, and labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from modelcontext_core.grammar.handles import Space
+from modelcontext_core.limits import MAX_TAG_CHARACTERS
+
+# Output tags, as the model may write them: at most 512 characters with both brackets.
+_TAG_SPACE: Final = r"[ \t\r\f\v/]"
+TAG: Final = re.compile(
+    rf"<(/?)(ref|kb|web)(?:>|{_TAG_SPACE}[^<>\n]{{0,{MAX_TAG_CHARACTERS}}}>)", re.IGNORECASE | re.ASCII
+)
+# What may still become a tag when more text comes: a beginning of its name, or a name with an open end.
+OPEN_TAG: Final = re.compile(rf"</?(?:ref|kb|web){_TAG_SPACE}[^<>\n]*\Z", re.IGNORECASE | re.ASCII)
+TAG_BEGINNING: Final = re.compile(r"</?(?:r(?:ef?)?|kb?|w(?:eb?)?)?\Z", re.IGNORECASE | re.ASCII)
+# A tag of this grammar at the end of what was written so far, but for its closing bracket.
+UNCLOSED_TAG: Final = re.compile(rf"</?(?:ref|kb|web)(?:{_TAG_SPACE}[^<>\n]*)?\Z", re.IGNORECASE | re.ASCII)
+MAX_OPENER_CHARACTERS: Final = len("</web")
+
+_ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+# Tags of tool results and of history: quoted attributes may hold `>`; a `<` outside quotes ends the attempt.
+_QUOTED_TAG_BODY: Final = r"""(?=[\s/>])(?:[^<>"']|"[^"]*"|'[^']*')*+>"""
+CITATION_TAG: Final = re.compile(rf"<(kb|web){_QUOTED_TAG_BODY}")
+SOURCE_TAG: Final = re.compile(rf"<(chunk|faq){_QUOTED_TAG_BODY}")
+LABEL: Final = re.compile(r"""_id(?:="([^"]*)"|='([^']*)'|>([^<]*)</)""")
+LABEL_NAMES: Final[tuple[tuple[str, Space], ...]] = (
+    ("knowledge_base_id", "knowledge_base"),
+    ("knowledge_id", "document"),
+    ("kb_id", "knowledge_base"),
+)
+SERVER_LABEL: Final = re.compile(r'server_id="([^"]*)"')
+
+
+def attributes(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """The quoted attributes between `start` and `end`: `(name, start of the raw value, its end)`; unquoted ones are
+    passed over."""
+    for match in _ATTRIBUTE.finditer(text, start, end):
+        at, stop = match.span(2)
+        if at < 0:
+            at, stop = match.span(3)
+        yield match[1], at, stop
