@@ -1,4 +1,4 @@
-"""The texts of messages as the encoder sees them: which there are, whose policy counts, and which places they declare."""
+"""The texts of messages as the encoder sees them: which there are, whose policy counts, what they declare."""
 
 from __future__ import annotations
 
