@@ -1,0 +1,135 @@
+"""Options and downloads of the Playground."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import metadata
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from inspector_app import __version__, data, state, words
+from inspector_app.page_state.playground import PlaygroundState
+from inspector_app.views import tables
+from inspector_app.views.analysis import Analysis
+from inspector_app.views.html_report import html_report
+from inspector_app.views.texts import messages_json
+from inspector_app.views.write_back import can_write_back, write_back
+from modelcontext_core import tokens
+
+__all__ = ["diagnostics", "downloads", "options"]
+
+
+def options(held: data.Held, analysis: Analysis) -> None:
+    """Draw the options: citations, rules, tokenizer, price."""
+    st.toggle(words.playground.CITATIONS, **state.bind(PlaygroundState, "citations"))
+    if held.trace.format == "text":
+        st.toggle(words.playground.PLAIN_AS_RESULT, **state.bind(PlaygroundState, "as_result"))
+    st.segmented_control(
+        words.playground.PACK,
+        list(words.playground.PACKS),
+        format_func=lambda pack: words.playground.PACKS[pack],
+        required=True,
+        help=words.playground.PACK_HELP,
+        **state.bind(PlaygroundState, "pack"),
+    )
+    _rules(held, analysis)
+    left, middle, right = st.columns([2, 1, 2], gap="small")
+    left.number_input(
+        words.playground.PRICE, min_value=0.0, max_value=1_000_000.0, step=0.5, **state.bind(PlaygroundState, "price")
+    )
+    middle.selectbox(words.playground.CURRENCY, words.playground.CURRENCIES, **state.bind(PlaygroundState, "currency"))
+    right.selectbox(words.playground.ENCODING, tokens.ENCODINGS, **state.bind(PlaygroundState, "encoding"))
+
+
+def _rules(held: data.Held, analysis: Analysis) -> None:
+    if not analysis.proposals:
+        st.caption(words.playground.NO_RULES)
+        return
+    st.caption(words.playground.RULES_TITLE)
+    # The switches begin as they were when the table was first drawn; what was changed since is read from its result.
+    begin = state.pinned("rules", held.key, analysis.off)
+    rows = pd.DataFrame(tables.rule_rows(analysis.proposals, begin))
+    edited = st.data_editor(
+        rows,
+        hide_index=True,
+        height=min(36 + 30 * len(rows), 260),
+        row_height=30,
+        disabled=[name for name in rows.columns if name != words.playground.RULE_ON],
+        key=f"rules:{held.key}",
+    )
+    off = _switched_off(edited[words.playground.RULE_ON].tolist())
+    if off != state.load(PlaygroundState).off:
+        state.save(replace(state.load(PlaygroundState), off=off))
+        st.rerun()
+
+
+def _switched_off(switches: Sequence[bool]) -> tuple[int, ...]:
+    return tuple(number for number, on in enumerate(switches) if not on)
+
+
+def downloads(current: PlaygroundState, held: data.Held, analysis: Analysis) -> None:
+    """Draw the downloads, made when they are asked for, the link to this view and the diagnostics."""
+    st.download_button(
+        words.playground.SAVE_ENCODED,
+        lambda: messages_json(analysis.encoded),
+        file_name=words.playground.FILE_ENCODED,
+        mime="application/json",
+        on_click="ignore",
+        key="save_encoded",
+        width="stretch",
+    )
+    st.download_button(
+        words.playground.SAVE_HANDLES,
+        lambda: tables.handles_csv(analysis),
+        file_name=words.playground.FILE_HANDLES,
+        mime="text/csv",
+        on_click="ignore",
+        key="save_handles",
+        width="stretch",
+    )
+    st.download_button(
+        words.playground.SAVE_REPORT,
+        lambda: html_report(analysis, name=held.name, price=current.price, currency=current.currency),
+        file_name=words.playground.FILE_REPORT,
+        mime="text/html",
+        on_click="ignore",
+        key="save_report",
+        width="stretch",
+    )
+    writable = can_write_back(held.trace, held.data) and not current.as_result
+    st.download_button(
+        words.playground.SAVE_TRACE,
+        lambda: write_back(held.trace, held.data, analysis),
+        file_name=words.playground.FILE_TRACE,
+        mime="application/json",
+        on_click="ignore",
+        key="save_trace",
+        disabled=not writable,
+        width="stretch",
+    )
+    if not writable:
+        st.caption(words.playground.SAVE_TRACE_NOT)
+    st.caption(words.playground.COPY_LINK if not current.key else words.playground.COPY_LINK_PRIVATE)
+    st.code(f"{st.context.url or ''}?{urlencode(current.shareable().to_query())}", language=None, wrap_lines=True)
+    st.caption(words.playground.COPY_DIAGNOSTICS)
+    st.code(diagnostics(current), language=None, wrap_lines=True)
+
+
+def diagnostics(current: PlaygroundState) -> str:
+    """Return versions and settings for a bug report, without any text of a trace."""
+    lines = [f"modelcontext-inspector {__version__}", f"Python {platform.python_version()} on {platform.system()}"]
+    lines += [f"{name} {_version(name)}" for name in ("streamlit", "pandas", "orjson", "toktok-rs")]
+    shown = {key: value for key, value in current.to_query().items() if key not in ("key", "path")}
+    lines.append(urlencode(shown) or "defaults")
+    return "\n".join(lines)
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"

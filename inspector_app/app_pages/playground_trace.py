@@ -1,0 +1,240 @@
+"""The Playground with a trace open: source line, proof line, view switch, and the messages or the handles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, cast, get_args
+
+import pandas as pd
+import streamlit as st
+
+from inspector_app import data, state, words
+from inspector_app.app_pages import playground_decode, playground_open, playground_options
+from inspector_app.components.cards import table
+from inspector_app.components.facts import chips, proof_line, source_line
+from inspector_app.components.linked_view import linked_view
+from inspector_app.components.rail import rail
+from inspector_app.page_state.playground import PlaygroundState, View
+from inspector_app.views import facts, linked, search, tables
+from inspector_app.views import rail as rail_view
+from inspector_app.views.analysis import Analysis
+from inspector_app.views.hidden import displayable
+from modelcontext_core import formats
+
+__all__ = ["trace_page"]
+
+GROUP: Final = "playground_linked"
+
+
+def trace_page(current: PlaygroundState, held: data.Held) -> None:
+    """Draw everything about one trace."""
+    analysis = data.analyse(held, _options(current))
+    version = f"{held.key}:{hash(_options(current)):x}"
+    playground_open.draw_problem(current)
+    query = _source_line(current, held, analysis)
+    asked = proof_line(
+        facts.proof_facts(analysis, price=current.price, currency=current.currency), key="proof", group=GROUP
+    )
+    if asked and current.view != "messages":
+        current = state.save(replace(current, view="messages"))
+    _switch(held, analysis, version)
+    if current.view == "handles":
+        _handles(analysis, query)
+    elif current.view == "decode":
+        playground_decode.decode_panel(analysis, version)
+    elif current.view == "notices":
+        _notices(held)
+    else:
+        _messages(analysis, version, query)
+
+
+def _options(current: PlaygroundState) -> data.Options:
+    return data.Options(
+        citations=current.citations,
+        pack=current.pack,
+        off=frozenset(current.off),
+        encoding=current.encoding,
+        as_result=current.as_result,
+    )
+
+
+def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) -> str:
+    with st.container(horizontal=True, key="source", gap="small"):
+        with st.popover(words.opening.OPEN, icon=":material/folder_open:", key="open_popover"):
+            playground_open.inputs()
+            chosen = playground_open.sample_cards("samples_again")
+            if st.button(words.playground.CLOSE, key="close", icon=":material/close:"):
+                data.shelf().forget(held.key)
+                state.save(current.closed())
+                st.rerun()
+        with st.container(key="source_facts"):
+            source_line(
+                key="source_line",
+                name=displayable(held.name),
+                about=words.playground.about_source(
+                    _format_title(held.trace.format), len(analysis.messages), len(held.data)
+                ),
+                badge=_badge(held),
+            )
+        with st.container(key="source_search"):
+            query = st.text_input(
+                words.playground.SEARCH,
+                key="search",
+                placeholder=words.playground.SEARCH_HINT,
+                icon=":material/search:",
+                label_visibility="collapsed",
+            )
+        with st.popover(words.playground.OPTIONS, icon=":material/tune:", key="options_popover"):
+            playground_options.options(held, analysis)
+        with st.popover(words.playground.DOWNLOAD, icon=":material/download:", key="download_popover"):
+            playground_options.downloads(current, held, analysis)
+    if chosen:
+        state.set_problem(None)
+        state.save(current.opened(sample=chosen))
+        st.rerun()
+    return query or ""
+
+
+def _format_title(name: str) -> str:
+    # The short form: what stands in brackets is for the choice of a format.
+    return formats.format_names().get(name, name).partition(" (")[0]
+
+
+def _badge(held: data.Held) -> str:
+    damaged = sum(notice.kind in ("damaged", "limit", "error") for notice in held.trace.notices)
+    return words.playground.notices_badge(damaged, len(held.trace.notices) - damaged)
+
+
+def _switch(held: data.Held, analysis: Analysis, version: str) -> None:
+    views = [
+        view
+        for view in get_args(View)
+        if view != "notices" or held.trace.notices or state.load(PlaygroundState).view == view
+    ]
+    with st.container(horizontal=True, key="switch", gap="small"):
+        st.segmented_control(
+            words.playground.VIEW,
+            views,
+            format_func=lambda view: words.playground.VIEWS[view],
+            required=True,
+            label_visibility="collapsed",
+            **state.bind(PlaygroundState, "view"),
+        )
+        with st.container(key="chip_box"):
+            chips(facts.chip_rows(analysis), key="chips", group=GROUP, base=version)
+
+
+# --- messages
+
+
+@st.fragment
+def _messages(analysis: Analysis, version: str, query: str) -> None:
+    current = state.load(PlaygroundState)
+    parts = linked.plan(analysis.messages)
+    found = search.find(analysis, query)
+    with st.container(horizontal=True, key="work", gap=None):
+        with st.container(key="rail_box"):
+            chosen = _rail(analysis, version, found, query, current.message)
+        if chosen is not None and chosen != current.message:
+            current = state.save(replace(current, message=chosen))
+        with st.container(key="linked_box"):
+            _linked(analysis, version, parts, current)
+
+
+def _rail(analysis: Analysis, version: str, found: Mapping[int, int], query: str, message: int) -> int | None:
+    if len(analysis.messages) > rail_view.MOST_ROWS:
+        return _rail_table(analysis, version, found)
+    return rail(
+        rail_view.rail_rows(analysis, found),
+        key="rail",
+        group=GROUP,
+        base=version,
+        rev=f"{version}:{query}",
+        message=state.pinned("rail", version, message),
+        query=query,
+    )
+
+
+def _rail_table(analysis: Analysis, version: str, found: Mapping[int, int]) -> int | None:
+    rows = rail_view.rail_table(analysis, found)
+    with st.container(key="rail_table"):
+        event = st.dataframe(
+            pd.DataFrame(rows),
+            hide_index=True,
+            row_height=28,
+            on_select="rerun",
+            selection_mode="single-row",
+            key=f"rail_table:{version}",
+        )
+    picked = cast("dict[str, Any]", event)["selection"]["rows"]
+    return int(rows[picked[0]][words.common.COLUMN_NUMBER]) if picked else None
+
+
+def _linked(analysis: Analysis, version: str, parts: list[linked.Part], current: PlaygroundState) -> None:
+    part = state.pinned("part", version, linked.part_of(parts, current.message))
+    goto = state.pinned("goto", f"{version}:{part}", current.message)
+    asked = linked_view(
+        linked.view_part(analysis, parts, part),
+        key=GROUP,
+        titles=words.playground.TITLES_MESSAGES,
+        rev=f"{version}:{part}",
+        base=version,
+        goto=goto,
+        next_raw=analysis.raw_left > 0,
+    )
+    wanted = asked.part if asked.part is not None else None
+    if asked.message is not None and 0 <= asked.message < len(analysis.messages):
+        wanted = linked.part_of(parts, asked.message)
+        current = state.save(replace(current, message=asked.message))
+    if wanted is not None and wanted != part and 0 <= wanted < len(parts):
+        state.pin("part", version, wanted)
+        st.rerun(scope="fragment")
+
+
+# --- handles and notices
+
+
+def _handles(analysis: Analysis, query: str) -> None:
+    rows = tables.handle_rows(analysis, query)
+    if not rows:
+        st.info(words.playground.NO_HANDLE_FOUND if analysis.handles else words.playground.HANDLES_EMPTY)
+        return
+    names = words.common.HANDLE_COLUMNS
+    with st.container(key="handle_table"):
+        event = st.dataframe(
+            pd.DataFrame(rows),
+            hide_index=True,
+            row_height=30,
+            on_select="rerun",
+            selection_mode="single-row",
+            key="handles",
+            column_config={
+                names["handle"]: st.column_config.TextColumn(width="small"),
+                names["durable"]: st.column_config.TextColumn(width="large"),
+            },
+        )
+    picked = cast("dict[str, Any]", event)["selection"]["rows"]
+    if picked and rows[picked[0]][names["first"]] is not None:
+        message = int(rows[picked[0]][names["first"]])
+        if st.button(words.playground.go_to_message(message), key="go_to_message"):
+            state.forget("handles")
+            state.unpin("part", "rail")
+            state.save(replace(state.load(PlaygroundState), view="messages", message=message))
+            st.rerun()
+    else:
+        st.caption(words.playground.HANDLES_HINT)
+
+
+def _notices(held: data.Held) -> None:
+    notices = held.trace.notices
+    if not notices:
+        st.info(words.opening.NO_NOTICES)
+        return
+    table(
+        words.opening.NOTICES_TITLE,
+        words.opening.notices_hint(len(notices)),
+        words.opening.NOTICE_COLUMNS,
+        tables.notice_rows(notices),
+        key="notices",
+    )

@@ -1,0 +1,35 @@
+"""Facts in a line: the source of a trace, what was proven about it, and its spaces as filters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from inspector_app.components.assets import register
+
+__all__ = ["chips", "proof_line", "source_line"]
+
+_mount = register("facts")
+
+
+def source_line(*, key: str, name: str, about: str, badge: str = "") -> None:
+    """Draw the name of the trace, what it is, and a warning when it was not read whole. `name` may be trace text."""
+    _mount(key=key, data={"line": "source", "name": name, "about": about, "badge": badge})
+
+
+def proof_line(facts: Sequence[Mapping[str, str]], *, key: str, group: str) -> str | None:
+    """Draw `facts` (of `views.facts`) and return the key of one that was clicked in this run.
+
+    A fact with a `note` can be clicked: the linked view `group` then shows the note.
+    """
+    asked = _mount(key=key, data={"line": "proof", "facts": facts, "group": group}, on_asked_change=_nothing).asked
+    return None if asked is None else str(asked)
+
+
+def chips(rows: Sequence[Mapping[str, Any]], *, key: str, group: str, base: str) -> None:
+    """Draw a chip for each space; pressing one filters the messages of the linked view `group`."""
+    _mount(key=key, data={"line": "chips", "chips": rows, "group": group, "base": base})
+
+
+def _nothing() -> None:
+    """The value is read from the result; a callback makes sure that it is there."""

@@ -1,0 +1,62 @@
+// Three lines of facts: where a trace comes from, what was proven about it, and the spaces in it as filters.
+
+function sourceLine(view) {
+  const node = el("div", "source");
+  node.append(el("span", "name", view.data.name), el("span", "about", view.data.about));
+  if (view.data.badge) node.appendChild(el("span", "badge", view.data.badge));
+  return node;
+}
+
+function factNode(view, fact) {
+  const pressed = () => {
+    if (fact.note) tell("note", { group: view.data.group, text: fact.note });
+    view.component.setTriggerValue("asked", fact.key);
+  };
+  const node = fact.note ? button("fact", undefined, pressed) : el("div", "fact");
+  node.append(el("span", "label", fact.label), el("span", "value " + (fact.tone || ""), fact.value));
+  if (fact.sub) node.appendChild(el("span", "sub", fact.sub));
+  return node;
+}
+
+function proofLine(view) {
+  const node = el("div", "proof");
+  view.data.facts.forEach((fact) => node.appendChild(factNode(view, fact)));
+  return node;
+}
+
+function chipNode(view, chip) {
+  const press = () => {
+    view.on = view.on === chip.space ? null : chip.space;
+    tell("space", { group: view.data.group, space: view.on });
+    view.box.querySelectorAll(".chip").forEach((one) => setOn(view, one));
+  };
+  const node = chip.count ? button("chip", undefined, press) : el("span", "chip");
+  node.classList.add("sp-" + chip.space);
+  if (!chip.count) node.classList.add("zero");
+  node.dataset.space = chip.space;
+  node.append(el("span", "tag", chip.code), el("span", "name", chip.name), el("span", "n", chip.count));
+  setOn(view, node);
+  return node;
+}
+
+function setOn(view, node) {
+  const on = view.on === node.dataset.space;
+  node.classList.toggle("on", on);
+  if (node.tagName === "BUTTON") node.setAttribute("aria-pressed", on);
+}
+
+function chipLine(view) {
+  const node = el("div", "chips");
+  view.data.chips.forEach((chip) => node.appendChild(chipNode(view, chip)));
+  return node;
+}
+
+const LINES = { source: sourceLine, proof: proofLine, chips: chipLine };
+
+export default function (component) {
+  const view = viewOf(component, () => {});
+  if (view.data && view.data.base !== component.data.base) view.on = null;
+  view.data = component.data;
+  view.box.replaceChildren(LINES[view.data.line](view));
+  return takeDown(view);
+}

@@ -1,0 +1,235 @@
+"""Calls into the core for the pages: traces that are held in memory, and what was found out about them.
+
+Nothing here imports Streamlit. A trace that was pasted or uploaded lives in the server's memory, under a random key of
+128 bits that only the tab of its user has, for 15 minutes after it was last looked at; whoever has the key has the
+trace, and nobody can guess one. What was computed about a trace lives and goes with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from inspector_app.views.analysis import Analysis
+from inspector_app.views.texts import all_texts
+from modelcontext_core import formats, tokens
+from modelcontext_core.formats.base import Conversation, Trace
+from modelcontext_core.grammar import find_uuids
+from modelcontext_core.leaks import IdentifierLeak
+from modelcontext_core.messages import ChunkReference, Message
+from modelcontext_core.policies import DEFAULT_POLICIES, Discovery, ToolPolicies
+from modelcontext_core.registry import EncodeReport, Registry
+from modelcontext_core.roundtrip import check_round_trip
+
+__all__ = ["SECONDS_HELD", "Held", "Options", "Shelf", "analyse", "open_bytes", "open_path", "shelf"]
+
+SECONDS_HELD: Final = 15 * 60
+_ANALYSES_HELD: Final = 3
+_MOST_HELD_BYTES: Final = 1024 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What an analysis depends on: citations, the pack, the rules switched off, the encoding of the token count."""
+
+    citations: bool = True
+    pack: str = "auto"
+    off: frozenset[int] = frozenset()
+    encoding: str = tokens.ENCODINGS[0]
+    as_result: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Held:
+    """A trace in memory: what was read, the bytes it came from, its name, and the analyses made of it."""
+
+    trace: Trace
+    data: bytes
+    name: str
+    key: str
+    digest: str
+    touched: float = 0.0
+    analyses: OrderedDict[Options, Analysis] = field(default_factory=OrderedDict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation that is shown: the first."""
+        return self.trace.conversations[0]
+
+
+class Shelf:
+    """Traces by key, each for `seconds` after it was last used. Safe to use from several threads."""
+
+    def __init__(self, seconds: float = SECONDS_HELD, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._held: OrderedDict[str, Held] = OrderedDict()
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def put(self, trace: Trace, data: bytes, name: str) -> Held:
+        """Hold a trace under a new key; the oldest go when all together are too large."""
+        held = Held(
+            trace=trace, data=data, name=name, key=secrets.token_hex(16), digest=hashlib.sha256(data).hexdigest()[:16]
+        )
+        held.touched = self._clock()
+        with self._lock:
+            self._drop_old()
+            self._held[held.key] = held
+            while len(self._held) > 1 and sum(len(one.data) for one in self._held.values()) > _MOST_HELD_BYTES:
+                self._held.popitem(last=False)
+            self._wake()
+        return held
+
+    def get(self, key: str) -> Held | None:
+        """Return the trace of `key` and hold it for another while; None when there is none, or no longer."""
+        with self._lock:
+            self._drop_old()
+            held = self._held.get(key)
+            if held is not None:
+                held.touched = self._clock()
+                self._held.move_to_end(key)
+            return held
+
+    def forget(self, key: str) -> None:
+        """Drop the trace of `key` at once."""
+        with self._lock:
+            self._held.pop(key, None)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def _drop_old(self) -> None:
+        oldest = self._clock() - self._seconds
+        for key in [key for key, held in self._held.items() if held.touched <= oldest]:
+            del self._held[key]
+
+    def _wake(self) -> None:
+        # Dropped in time even when nobody asks any more.
+        if self._timer is None:
+            self._timer = threading.Timer(self._seconds + 1, self._sweep)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _sweep(self) -> None:
+        with self._lock:
+            self._timer = None
+            self._drop_old()
+            if self._held:
+                self._wake()
+
+
+# Shared by all tabs on purpose: a key that nobody can guess tells them apart, and a reload must find its trace again.
+_SHELF: Final = Shelf()
+
+
+def shelf() -> Shelf:
+    """The shelf of this server."""
+    return _SHELF
+
+
+def open_bytes(data: bytes, name: str, format_name: str = "") -> Held:
+    """Read `data` and hold the trace. Raises `UnreadableTrace` with place and reason."""
+    return _SHELF.put(formats.read(data, name=name, format=format_name or None), data, name)
+
+
+def open_path(path: Path, format_name: str = "") -> Held:
+    """Read a file of this machine and hold the trace. Raises `OSError` and `UnreadableTrace`."""
+    return open_bytes(path.read_bytes(), path.name, format_name)
+
+
+def analyse(held: Held, options: Options) -> Analysis:
+    """Return what the core finds out about a trace under `options`; the last few are remembered with the trace."""
+    with held.lock:
+        found = held.analyses.get(options)
+        if found is None:
+            found = held.analyses[options] = _analyse(held, options)
+            while len(held.analyses) > _ANALYSES_HELD:
+                held.analyses.popitem(last=False)
+        held.analyses.move_to_end(options)
+        return found
+
+
+def _analyse(held: Held, options: Options) -> Analysis:
+    messages = held.conversation.messages
+    if options.as_result:
+        messages = tuple(replace(message, role="tool", name="pasted") for message in messages)
+    discovery = ToolPolicies.discover(messages)
+    accepted = [rule for number, rule in enumerate(discovery.proposals) if number not in options.off]
+    wanted = options.pack == "discovered" or (options.pack == "auto" and bool(discovery.proposals))
+    policies = discovery.policies_for(accepted) if wanted else DEFAULT_POLICIES
+    registry = Registry(citations_enabled=options.citations, policies=policies)
+    report = registry.encode_with_report(messages)
+    again = registry.encode_messages(report.messages)
+    discovered = wanted and bool(accepted)
+    round_trip = check_round_trip(messages, report, registry)
+    _make_citable(registry, held.conversation, report)
+    leaks = tuple(registry.leaked_identifiers(report.messages))
+    return Analysis(
+        messages=messages,
+        encoded=report.messages,
+        spans=report.spans,
+        handles=registry.handles(),
+        leaks=leaks,
+        declared_leaks=_declared_leaks(messages, options) if discovered else leaks,
+        round_trip=round_trip,
+        changed_twice=sum(before != after for before, after in zip(report.messages, again, strict=True)),
+        user_ids=_user_ids(messages),
+        before=tokens.count(all_texts(messages), options.encoding),
+        after=tokens.count(all_texts(report.messages), options.encoding),
+        registry=registry,
+        discovered=discovered,
+        proposals=discovery.proposals,
+        off=options.off,
+    )
+
+
+def _make_citable(registry: Registry, conversation: Conversation, report: EncodeReport) -> None:
+    """Let answers cite what the tools of the trace returned.
+
+    A replayed result alone makes its sources navigable only; when the tools ran, their results were the current ones,
+    and the Decode panel shows an answer as it was decoded then. Numbers do not change by this.
+    """
+    returned = {
+        span.handle
+        for span in report.spans
+        if report.messages[span.message].role == "tool" and not _failed(conversation, span.message)
+    }
+    for row in registry.handles():
+        if row.handle in returned and row.space == "chunk":
+            registry.register_chunk(ChunkReference(chunk_id=row.durable))
+        elif row.handle in returned and row.space == "web":
+            registry.register_web(row.durable)
+
+
+def _failed(conversation: Conversation, message: int) -> bool:
+    return message < len(conversation.origins) and conversation.origins[message].is_error
+
+
+def _declared_leaks(messages: Sequence[Message], options: Options) -> tuple[IdentifierLeak, ...]:
+    registry = Registry(citations_enabled=options.citations, policies=DEFAULT_POLICIES)
+    return tuple(registry.leaked_identifiers(registry.encode_messages(messages)))
+
+
+def _user_ids(messages: Sequence[Message]) -> int:
+    found = {
+        text[start:end].lower()
+        for message in messages
+        if message.role == "user"
+        for text in all_texts([message])
+        for start, end in find_uuids(text)
+    }
+    return len(found)
+
+
+def discover(held: Held) -> Discovery:
+    """Return the rules that the tools of a trace suggest."""
+    return ToolPolicies.discover(held.conversation.messages)

@@ -1,0 +1,22 @@
+"""Navigation, and nothing else: a page is one line here and one file in `app_pages`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from inspector_app import words
+
+_STATIC = Path(__file__).resolve().parent / "static"
+
+# A local picture: a named icon would be fetched from another host.
+st.set_page_config(page_title=words.common.APP_TITLE, page_icon=str(_STATIC / "icon.png"), layout="wide")
+st.html(_STATIC / "frame.css")
+st.logo(str(_STATIC / "icon.png"), size="small")
+
+PAGES = [
+    st.Page("app_pages/playground.py", title=words.common.PAGE_PLAYGROUND, icon=":material/compare:", default=True),
+]
+
+st.navigation(PAGES, position="top").run()

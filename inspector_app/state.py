@@ -1,0 +1,160 @@
+"""The one door to session state and query parameters.
+
+What a page remembers is a frozen dataclass in `page_state`, with `to_query` and `from_query`; pages read and write it
+through `load` and `save` and use no string keys of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Protocol, TypeVar, cast
+
+import streamlit as st
+
+from inspector_app.page_state.playground import PlaygroundState
+from modelcontext_core.formats.base import Notice
+
+__all__ = [
+    "PageState",
+    "Problem",
+    "bind",
+    "first_time",
+    "forget",
+    "held_key",
+    "load",
+    "pin",
+    "pinned",
+    "problem",
+    "save",
+    "set_held_key",
+    "set_problem",
+    "unpin",
+]
+
+_MARK: Final = "inspector:"
+_Value = TypeVar("_Value")
+
+
+class PageState(Protocol):
+    """What the state of a page can do: name its page, and become query parameters and back."""
+
+    page: ClassVar[str]
+
+    def to_query(self) -> dict[str, str]:
+        """Return the query parameters."""
+        ...
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> PageState:
+        """Read query parameters; wrong values fall back."""
+        ...
+
+
+_State = TypeVar("_State", bound=PageState)
+
+
+def load(kind: type[_State]) -> _State:
+    """Return the state of a page in this tab; the first run of a session reads it from the address."""
+    slot = _MARK + kind.page
+    if slot not in st.session_state:
+        st.session_state[slot] = kind.from_query(st.query_params.to_dict())
+    return cast("_State", st.session_state[slot])
+
+
+def save(state: _State) -> _State:
+    """Keep the state of the page that is shown, and bring the address in step with it."""
+    st.session_state[_MARK + state.page] = state
+    wanted = state.to_query()
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
+    return state
+
+
+def bind(kind: type[PageState], field: str) -> dict[str, Any]:
+    """Return `key` and `on_change` that tie a widget to a field of a page's state, both ways."""
+    key = f"{_MARK}{kind.page}.{field}"
+    st.session_state[key] = getattr(load(kind), field)
+    return {"key": key, "on_change": _take, "args": (kind, field, key)}
+
+
+def _take(kind: type[PlaygroundState], field: str, key: str) -> None:
+    save(replace(load(kind), **{field: st.session_state[key]}))
+
+
+# --- values that a component is told once
+
+
+def pinned(name: str, version: str, value: _Value) -> _Value:
+    """Return the value that was first given under `name` for this `version`.
+
+    What a component is told once (where to begin) must not change with every click, or it would all be sent again.
+    """
+    slot = f"{_MARK}pinned:{name}"
+    if slot not in st.session_state or st.session_state[slot][0] != version:
+        st.session_state[slot] = (version, value)
+    return cast("_Value", st.session_state[slot][1])
+
+
+def pin(name: str, version: str, value: object) -> None:
+    """Give a new value under `name` for this `version`."""
+    st.session_state[f"{_MARK}pinned:{name}"] = (version, value)
+
+
+def unpin(*names: str) -> None:
+    """Let the next value given under each name count."""
+    for name in names:
+        st.session_state.pop(f"{_MARK}pinned:{name}", None)
+
+
+# --- what a tab holds besides
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why something could not be opened: a title, a sentence (it may quote the source) and the lines around the place.
+
+    Of a damaged source, `rest` is the state that opens what could be read of it, with so many `messages`.
+    """
+
+    title: str
+    text: str
+    excerpt: tuple[Mapping[str, Any], ...] = ()
+    rest: PlaygroundState | None = None
+    messages: int = 0
+    notices: tuple[Notice, ...] = ()
+
+
+def problem() -> Problem | None:
+    """Return the problem of the last attempt to open something, until something else is opened."""
+    return cast("Problem | None", st.session_state.get(f"{_MARK}problem"))
+
+
+def set_problem(value: Problem | None) -> None:
+    """Keep or clear the problem."""
+    st.session_state[f"{_MARK}problem"] = value
+
+
+def held_key(source: str) -> str:
+    """Return the key under which this tab already holds a sample or path, or ""."""
+    kept = st.session_state.get(f"{_MARK}held", ("", ""))
+    return str(kept[1]) if kept[0] == source else ""
+
+
+def set_held_key(source: str, key: str) -> None:
+    """Remember under which key a sample or path is held."""
+    st.session_state[f"{_MARK}held"] = (source, key)
+
+
+def first_time(name: str) -> bool:
+    """Return True the first time that this is asked in a session."""
+    slot = f"{_MARK}once:{name}"
+    first = slot not in st.session_state
+    st.session_state[slot] = True
+    return first
+
+
+def forget(*names: str) -> None:
+    """Drop the values of widgets, so that they begin anew."""
+    for name in names:
+        st.session_state.pop(name, None)

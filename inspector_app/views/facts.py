@@ -1,0 +1,96 @@
+"""The proof line and the chips: what was proven about a conversation, in one row of facts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from inspector_app import words
+from inspector_app.views.analysis import Analysis, count_leaks
+from inspector_app.views.spaces import CODES, FAMILIES, family
+
+__all__ = ["chip_rows", "proof_facts", "saved"]
+
+
+def proof_facts(analysis: Analysis, *, price: float, currency: str) -> list[dict[str, str]]:
+    """Return the facts of the proof line: label, value, what stands beside it, tone, and the note that explains it."""
+    return [
+        {
+            "key": "identifiers",
+            "label": words.playground.FACT_IDENTIFIERS,
+            "value": f"{len(analysis.spans):,}",
+            "sub": words.playground.fact_handles(len(analysis.handles)),
+        },
+        _round_trip(analysis),
+        _twice(analysis),
+        _raw(analysis),
+        _tokens(analysis),
+        {
+            "key": "saved",
+            "label": words.playground.FACT_SAVED,
+            "value": words.playground.money(saved(analysis, price), currency),
+            "sub": words.playground.at_price(price, currency),
+        },
+    ]
+
+
+def saved(analysis: Analysis, price: float) -> float:
+    """Return what one call saves, at `price` for a million tokens; negative when handles cost more than they save."""
+    return (analysis.before.tokens - analysis.after.tokens) * price / 1_000_000
+
+
+def chip_rows(analysis: Analysis) -> list[dict[str, Any]]:
+    """Return a chip for each family of handles, and one for raw ids; families that do not occur stay, greyed."""
+    counts = Counter(family(span.space) for span in analysis.spans)
+    chips: list[dict[str, Any]] = [
+        {"space": name, "code": CODES[name], "name": words.common.space_name(name), "count": counts[name]}
+        for name in FAMILIES
+    ]
+    chips.append({"space": "raw", "code": "!", "name": words.common.space_name("raw"), "count": analysis.raw_left})
+    return chips
+
+
+def _round_trip(analysis: Analysis) -> dict[str, str]:
+    trip = analysis.round_trip
+    fact = {"key": "round_trip", "label": words.playground.FACT_ROUND_TRIP, "note": words.playground.NOTE_ROUND_TRIP}
+    if not trip.ok:
+        return {**fact, "value": f"✕ {words.playground.fact_differences(len(trip.differences))}", "tone": "fault"}
+    accepted = {"sub": words.playground.fact_accepted(trip.accepted)} if trip.accepted else {}
+    return {**fact, "value": f"✓ {words.playground.BYTE_IDENTICAL}", "tone": "good", **accepted}
+
+
+def _twice(analysis: Analysis) -> dict[str, str]:
+    fact = {"key": "twice", "label": words.playground.FACT_TWICE, "note": words.playground.NOTE_TWICE}
+    if analysis.changed_twice:
+        return {**fact, "value": f"✕ {words.playground.fact_changed(analysis.changed_twice)}", "tone": "fault"}
+    return {**fact, "value": f"✓ {words.playground.CHANGES_NOTHING}", "tone": "good"}
+
+
+def _raw(analysis: Analysis) -> dict[str, str]:
+    left, declared = analysis.raw_left, count_leaks(analysis.declared_leaks)
+    beside = (
+        [words.playground.fact_in_messages(len(analysis.leaks_by_message))] if left and not analysis.discovered else []
+    )
+    if analysis.discovered:
+        beside.append(words.playground.fact_without_rules(declared))
+    if analysis.user_ids:
+        beside.append(words.playground.fact_user_ids(analysis.user_ids))
+    return {
+        "key": "raw",
+        "label": words.playground.FACT_RAW,
+        "value": f"✕ {left:,}" if left else "✓ 0",
+        "tone": "fault" if left else "good",
+        "sub": " · ".join(beside),
+        "note": words.playground.note_raw(left, analysis.user_ids, declared, analysis.discovered),
+    }
+
+
+def _tokens(analysis: Analysis) -> dict[str, str]:
+    before, after = analysis.before, analysis.after
+    return {
+        "key": "tokens",
+        "label": words.playground.fact_tokens(after.encoding, after.estimated),
+        "value": words.playground.token_change(before.tokens, after.tokens),
+        "sub": words.playground.percent(before.tokens, after.tokens),
+        "note": words.playground.NOTE_ESTIMATE if after.estimated else words.playground.NOTE_TOKENS,
+    }

@@ -1,0 +1,93 @@
+"""Rows of the tables: handles, notices, discovered rules."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from inspector_app import words
+from inspector_app.views.analysis import Analysis
+from inspector_app.views.hidden import displayable
+from modelcontext_core.formats.base import Notice
+
+if TYPE_CHECKING:
+    from modelcontext_core.policies import Proposal
+
+__all__ = ["handle_rows", "handles_csv", "notice_rows", "rule_rows"]
+
+# A cell that begins like a formula would be run by a spreadsheet.
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def handle_rows(analysis: Analysis, query: str = "") -> list[dict[str, Any]]:
+    """Return a row per handle, under the names of `words.common.HANDLE_COLUMNS`; `query` keeps those that hold it."""
+    names = words.common.HANDLE_COLUMNS
+    wanted = query.strip().lower()
+    return [
+        {
+            names["handle"]: row.handle,
+            names["durable"]: displayable(row.durable),
+            names["space"]: words.common.space_name(row.space),
+            names["citable"]: row.citable,
+            names["first"]: first_message(analysis, number),
+            names["path"]: span.path if (span := analysis.first_span.get(number)) else row.first_path,
+            names["uses"]: row.uses,
+        }
+        for number, row in enumerate(analysis.handles)
+        if not wanted or wanted in row.handle.lower() or wanted in row.durable.lower()
+    ]
+
+
+def first_message(analysis: Analysis, identity: int) -> int | None:
+    """Return the first message in which an identity was replaced, or None."""
+    span = analysis.first_span.get(identity)
+    return span.message if span else None
+
+
+def handles_csv(analysis: Analysis) -> bytes:
+    """Return the handle table as CSV; cells that a spreadsheet would run as a formula get an apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["handle", "durable", "space", "citable", "first_message", "first_path", "uses"])
+    for row in analysis.handles:
+        values = [row.handle, row.durable, row.space, row.citable, row.first_message, row.first_path, row.uses]
+        writer.writerow([_cell(value) for value in values])
+    return out.getvalue().encode("utf-8", errors="backslashreplace")
+
+
+def notice_rows(notices: Sequence[Notice]) -> list[list[dict[str, str]]]:
+    """Return the notices as rows of a card table: where, what, kind."""
+    tones = {"damaged": "fault", "error": "fault", "limit": "fault", "merged": "good"}
+    return [
+        [
+            {"kind": "mono", "text": displayable(notice.where)},
+            {"tone": tones.get(notice.kind, "warning"), "text": displayable(notice.text)},
+            {"text": words.opening.notice_kind(notice.kind)},
+        ]
+        for notice in notices
+    ]
+
+
+def rule_rows(proposals: Sequence[Proposal], off: frozenset[int]) -> list[dict[str, Any]]:
+    """Return the discovered rules as rows of an editable table, the switch first."""
+    return [
+        {
+            words.playground.RULE_ON: number not in off,
+            words.playground.RULE_TOOL: displayable(proposal.tool),
+            words.playground.RULE_WHERE: words.playground.rule_where(proposal.where, bool(proposal.key)),
+            words.playground.RULE_KEY: displayable(proposal.key),
+            words.playground.RULE_SPACE: words.common.space_name(proposal.space),
+            words.playground.RULE_WHY: words.playground.rule_reason(
+                proposal.kind, proposal.count, proposal.distinct, proposal.strings
+            ),
+            words.playground.RULE_EXAMPLE: displayable(proposal.examples[0] if proposal.examples else ""),
+        }
+        for number, proposal in enumerate(proposals)
+    ]
+
+
+def _cell(value: object) -> str:
+    text = str(value)
+    return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text

@@ -1,0 +1,122 @@
+"""The texts of a message by their path, in reading order, and the JSON form of a message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from modelcontext_core.messages import Message, Part
+
+__all__ = ["Text", "all_texts", "message_json", "message_value", "messages_json", "placeholder", "texts"]
+
+_SIZE_UNITS: Final = ((1024 * 1024, "MB"), (1024, "KB"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """One text of a message: its path (as in `EncodeReport.spans`), the text, and for a call its name and id."""
+
+    path: str
+    text: str
+    kind: str
+    name: str = ""
+    call_id: str = ""
+
+
+def texts(message: Message) -> Iterator[Text]:
+    """Yield the texts of `message`: reasoning, content, text parts, arguments of each call. Empty ones are left out,
+    but for the arguments of a call, which show that the call is there."""
+    if message.reasoning:
+        yield Text(
+            path="reasoning", text=message.reasoning, kind="signed" if message.reasoning_signature else "reasoning"
+        )
+    if message.content:
+        yield Text(path="content", text=message.content, kind="content")
+    for index, part in enumerate(message.parts):
+        if part.type == "text" and part.text:
+            yield Text(path=f"parts[{index}].text", text=part.text, kind="part")
+        elif part.type != "text":
+            yield Text(path=f"parts[{index}]", text=placeholder(part), kind="placeholder")
+    for index, call in enumerate(message.tool_calls):
+        yield Text(
+            path=f"tool_calls[{index}].arguments",
+            text=call.arguments,
+            kind="arguments",
+            name=call.name,
+            call_id=call.id,
+        )
+
+
+def all_texts(messages: Sequence[Message]) -> list[str]:
+    """Return every text that a model reads in `messages`, for counting."""
+    return [item.text for message in messages for item in texts(message) if item.kind != "placeholder"]
+
+
+def placeholder(part: Part) -> str:
+    """Return what stands for a part that is no text: its type, media type and size, as far as they are known."""
+    data: dict[str, Any] = part.data if isinstance(part.data, dict) else {}
+    inner = data.get("source")
+    source: dict[str, Any] = inner if isinstance(inner, dict) else data
+    media = next(
+        (
+            str(holder[key])
+            for holder in (source, data)
+            for key in ("media_type", "mime_type", "mimeType")
+            if holder.get(key)
+        ),
+        "",
+    )
+    size = next(
+        (holder[key] for holder in (source, data) for key in ("length", "size", "bytes") if _is_size(holder, key)), 0
+    )
+    words = [part.type if not media or media in part.type else f"{part.type} {media}"]
+    if size:
+        words.append(_size(size))
+    return " · ".join([*words, "not scanned"])
+
+
+def message_value(message: Message) -> dict[str, Any]:
+    """Return `message` as plain values, without its empty fields."""
+    value = {key: item for key, item in asdict(message).items() if item not in ("", (), [], None)}
+    value["tool_calls"] = [
+        {key: item for key, item in asdict(call).items() if item not in ("", (), [])} for call in message.tool_calls
+    ]
+    value["parts"] = [
+        {
+            key: item
+            for key, item in (("type", part.type), ("text", part.text), ("data", part.data))
+            if item not in ("", None)
+        }
+        for part in message.parts
+    ]
+    return {key: item for key, item in value.items() if item not in ([], ())}
+
+
+def message_json(message: Message) -> str:
+    """Return `message` as indented JSON text; lone surrogates are escaped, bytes become their length."""
+    return _dumps(message_value(message))
+
+
+def messages_json(messages: Sequence[Message]) -> bytes:
+    """Return `messages` as one JSON array, ready to be saved."""
+    return _dumps([message_value(message) for message in messages]).encode("utf-8")
+
+
+def _dumps(value: object) -> str:
+    # Escaped only where UTF-8 has no form: a lone surrogate.
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=_other)
+    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)
+
+
+def _other(value: object) -> str:
+    return f"{len(value)} bytes" if isinstance(value, bytes | bytearray) else type(value).__name__
+
+
+def _is_size(holder: dict[str, Any], key: str) -> bool:
+    return isinstance(holder.get(key), int) and not isinstance(holder.get(key), bool) and holder[key] > 0
+
+
+def _size(number: int) -> str:
+    return next((f"{number / unit:.0f} {name}" for unit, name in _SIZE_UNITS if number >= unit), f"{number} bytes")

@@ -1,0 +1,139 @@
+"""Write a trace again in its own format, with handles where its ids stood.
+
+The source stays as it is, byte for byte, but for the strings that hold texts of messages: each of those is found by
+the place that the reader recorded (`Origin.texts`) and gets the encoded text. Every other string of the source (titles,
+metadata, a second copy of a message) has the ids replaced that the registry knows. The result can be opened again.
+
+Sources that are JSON or lines of JSON can be written back; streams, archives and plain dumps cannot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from inspector_app.views.analysis import Analysis
+from inspector_app.views.texts import texts
+from modelcontext_core import jsontext
+from modelcontext_core.formats.base import Origin, Trace
+
+__all__ = ["can_write_back", "write_back"]
+
+_LINE: Final = re.compile(r"\bline ([0-9]+)$")
+_NESTED: Final = "::json"
+_OPENERS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+
+# New texts by place, for one record: `$.messages[0].content` -> text.
+_Edits = Mapping[str, str]
+
+
+def can_write_back(trace: Trace, data: bytes) -> bool:
+    """Return whether `write_back` can write this source: JSON or lines of JSON in UTF-8, read without a break."""
+    if any(notice.kind in ("damaged", "limit") for notice in trace.notices) or trace.stream:
+        return False
+    return data.lstrip()[:1] in (b"{", b"[") and _text(data) is not None
+
+
+def write_back(trace: Trace, data: bytes, analysis: Analysis) -> bytes:
+    """Return `data` with the encoded texts of `analysis` in the places of the originals.
+
+    Raises `ValueError` when `can_write_back` says no.
+    """
+    text = _text(data)
+    if text is None or not can_write_back(trace, data):
+        raise ValueError("this source cannot be written back")
+    by_record = _edits(trace.conversations[0].origins, analysis)
+    if jsontext.is_valid(text):
+        whole = {place: new for record in by_record.values() for place, new in record.items()}
+        return _bytes(_rewrite(text, whole if len(by_record) == 1 else {}, analysis))
+    lines = text.split("\n")
+    written = []
+    for number, line in enumerate(lines, 1):
+        ours = by_record.get(number, {}) if jsontext.is_valid(line) else {}
+        written.append(_rewrite(line, ours, analysis) if jsontext.is_valid(line) else line)
+    return _bytes("\n".join(written))
+
+
+def _edits(origins: Sequence[Origin], analysis: Analysis) -> dict[int, dict[str, str]]:
+    """The new text of each place, by the number of its line (0: the whole source)."""
+    result: dict[int, dict[str, str]] = defaultdict(dict)
+    for origin, before, after in zip(origins, analysis.messages, analysis.encoded, strict=False):
+        named = _LINE.search(origin.record)
+        number = int(named[1]) if named else 0
+        new_texts = {item.path: item.text for item in texts(after)}
+        for item in texts(before):
+            places = [place for path, place in origin.texts if path == item.path]
+            # A text that was joined of several pieces has no single place: its pieces are rewritten one by one below.
+            if len(places) == 1 and item.path in new_texts:
+                place = places[0] if places[0].startswith("$") else origin.path + places[0]
+                result[number][place] = new_texts[item.path]
+    return result
+
+
+def _rewrite(text: str, edits: _Edits, analysis: Analysis) -> str:
+    """Return valid JSON with the edits made, and known ids replaced in every string that no edit covers."""
+    inner: dict[str, dict[str, str]] = defaultdict(dict)
+    direct: dict[str, str] = {}
+    for place, new in edits.items():
+        outer, separator, rest = place.partition(_NESTED)
+        if separator:
+            inner[outer]["$" + rest] = new
+        else:
+            direct[place] = new
+    changes = _object_changes(text, direct)
+    covered = sorted((start, end) for start, end, _ in changes)
+    found = [item for item in jsontext.strings(text) if not item.is_key and not _within(covered, item.start)]
+    places = jsontext.paths_of(text, [item.start for item in found])
+    for item, place in zip(found, places, strict=True):
+        value = jsontext.unquote(text[item.start : item.end])
+        if place in direct:
+            new = direct[place]
+        elif place in inner and jsontext.is_valid(value):
+            new = _rewrite(value, inner[place], analysis)
+        else:
+            new = analysis.registry.compact_known_text(value)
+        if new != value:
+            changes.append((item.start, item.end, jsontext.quote(new)))
+    return jsontext.splice(text, changes)
+
+
+def _object_changes(text: str, direct: dict[str, str]) -> list[tuple[int, int, str]]:
+    """Arguments that stand as an object in the source: its place, and the encoded JSON text as it is."""
+    if not direct:
+        return []
+    spans = _objects(text)
+    places = jsontext.paths_of(text, [start for start, _ in spans])
+    return [
+        (start, end, direct[place])
+        for (start, end), place in zip(spans, places, strict=True)
+        if place in direct and jsontext.is_valid(direct[place]) and direct[place].lstrip()[:1] in ("{", "[")
+    ]
+
+
+def _objects(text: str) -> list[tuple[int, int]]:
+    """The spans of all objects and arrays of valid JSON, in the order in which they begin."""
+    opened: list[int] = []
+    spans: list[tuple[int, int]] = []
+    for match in _OPENERS.finditer(text):
+        if match[0] in "{[":
+            opened.append(match.start())
+        elif match[0] in "}]":
+            spans.append((opened.pop(), match.end()))
+    return sorted(spans)
+
+
+def _within(spans: Sequence[tuple[int, int]], position: int) -> bool:
+    return any(start <= position < end for start, end in spans)
+
+
+def _text(data: bytes) -> str | None:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", errors="surrogatepass")
