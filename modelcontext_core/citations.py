@@ -81,9 +81,9 @@ class Restorer:
         """The canonical tag of a reference, or None: what is not backed by current evidence disappears."""
         if match[1] or match[2].lower() != "ref" or not self._citations:
             return None
-        text = match[0]
-        for name, start, end in attributes(text, match.end(2) - match.start(), len(text)):
-            if name.lower() == "id":
+        text = match.string
+        for name, start, end in attributes(text, match.end(2), match.end()):
+            if name == "id" or name.lower() == "id":
                 return self._reference(text[start:end])
         return None
 

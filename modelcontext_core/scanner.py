@@ -38,6 +38,7 @@ from modelcontext_core.short_handles import CompiledShortHandles, ShortHandles
 
 _LOOK_BACK: Final = 3
 _TAG_EDGE: Final = re.compile(r"[<>\n]")
+_AFTER_OPENER: Final = frozenset(("", "/", "r", "k", "w", "R", "K", "W"))
 _ADDRESS_BEFORE: Final = ("](", "<", '="', "='")
 _ALL_DIGITS: Final = re.compile(r"[0-9]*\Z")
 
@@ -108,8 +109,11 @@ class Scanner:
         text = held + chunk if held else chunk
         if not text:
             return ""
-        if "<" not in text and ":" not in text and self._open is None and self._words is None:
-            if text[-1] not in self._last_letters or not self._may_begin_scheme(text):
+        if "<" not in text and ":" not in text and self._open is None:
+            # The common case: plain prose. Only its ending may begin something.
+            if (self._words is None or self._has_no_word(text)) and (
+                text[-1] not in self._last_letters or not self._may_begin_scheme(text)
+            ):
                 self._held = ""
                 self._before = text[-_LOOK_BACK:] if len(text) >= _LOOK_BACK else (self._before + text)[-_LOOK_BACK:]
                 return text
@@ -135,6 +139,17 @@ class Scanner:
         out = self._scan(text, complete=True) if text else ""
         self._reset()
         return out
+
+    def _has_no_word(self, text: str) -> bool:
+        """Whether `text` surely holds no known short handle, whole or begun, and neither ends nor continues a URL."""
+        words = self._words
+        assert words is not None
+        if self._in_link or ":" in self._before or words.places(text, 0):
+            return False
+        if text[-1] not in words.last_letters:
+            return True
+        text, start = self._before + text, len(self._before)
+        return words.unfinished(text, start) == len(text)
 
     def _may_begin_scheme(self, text: str) -> bool:
         at = len(text) - 5
@@ -216,6 +231,8 @@ class _Scan:
     def _tag(self, at: int) -> bool:
         """A `<`: a tag, the beginning of one (then nothing more can be said: False), or prose."""
         text = self.text
+        if text[at + 1 : at + 2] not in _AFTER_OPENER:
+            return True
         match = TAG.match(text, at)
         if match is not None and match.end() - at <= MAX_TAG_CHARACTERS:
             assert self.rules.tag is not None
@@ -284,7 +301,9 @@ class _Scan:
             written = ""
         else:
             self._prose(start)
-            if self.open is not None or "<" in written:
+            if rule == "tag":
+                self.open = None
+            elif self.open is not None or "<" in written:
                 self.open = _open_end(self.open, written)
             self.out.append(written)
         if self.events is not None:
@@ -333,7 +352,7 @@ class _Scan:
     def _ending(self) -> None:
         """Holds back an ending that is no event yet: the beginning of a scheme or of a short handle."""
         text, low = self.text, self.pos
-        if self.rules.handle is not None:
+        if self.rules.handle is not None and text[-1] in SCHEME_BEGINNING_ENDS:
             match = SCHEME_BEGINNING.search(text, max(low, len(text) - 7))
             if match is not None:
                 self._wait(match.start(), "handle", may_vanish=True)

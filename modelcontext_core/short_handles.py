@@ -25,8 +25,10 @@ class CompiledShortHandles:
         self._families = {family.prefix: family for family in families}
         prefixes = sorted(self._families, key=len, reverse=True)
         alternatives = "|".join(map(re.escape, prefixes))
-        self.find = re.compile(rf"(?:{alternatives})[0-9]").search
-        self._whole = re.compile(rf"({alternatives})[0-9]+")
+        # One pattern a family: each begins with a literal, so that `re` skips what cannot be one.
+        self._whole = [
+            (re.compile(rf"{re.escape(family.prefix)}[0-9]+").finditer, family.values) for family in families
+        ]
         self._beginning = re.compile(rf"(?:({alternatives})[0-9]*|{_beginnings(prefixes)})\Z")
         self._longest = max(family.longest for family in families)
         self.last_letters = frozenset("".join(prefixes)) | frozenset("0123456789")
@@ -34,10 +36,13 @@ class CompiledShortHandles:
     def places(self, text: str, start: int) -> list[tuple[int, int, str]]:
         """`(start, end, value)` of every known short handle from `start` on, URLs not yet looked at."""
         found = []
-        for match in self._whole.finditer(text, start):
-            value = self._families[match[1]].values.get(match[0])
-            if value is not None and free_before(text, match.start(), GLUE) and free_after(text, match.end(), GLUE):
-                found.append((match.start(), match.end(), value))
+        for finditer, values in self._whole:
+            for match in finditer(text, start):
+                value = values.get(match[0])
+                if value is not None and free_before(text, match.start(), GLUE) and free_after(text, match.end(), GLUE):
+                    found.append((match.start(), match.end(), value))
+        if len(self._whole) > 1:
+            found.sort()
         return found
 
     def unfinished(self, text: str, start: int) -> int:

@@ -43,6 +43,10 @@ SCHEME_BEGINNING_ENDS: Final = frozenset(
     letter for scheme in SCHEMES.values() for letter in scheme + scheme.upper() + ":/"
 )
 
+_WHOLE_HANDLE: Final = re.compile(
+    rf"[{ASCII_SPACES}]*({'|'.join(SCHEMES.values())})://([0-9]{{1,{MAX_HANDLE_DIGITS}}})[{ASCII_SPACES}]*",
+    re.IGNORECASE | re.ASCII,
+)
 BEGINS_WITH_SCHEME: Final = re.compile(rf"(?:{'|'.join(SCHEMES.values())})://", re.IGNORECASE | re.ASCII)
 LEGACY_HANDLE: Final = re.compile(rf"([cdbw])([0-9]{{1,{MAX_HANDLE_DIGITS}}})", re.IGNORECASE | re.ASCII)
 WORD_HANDLE: Final = re.compile(rf"(i|ms|mt)([0-9]{{1,{MAX_HANDLE_DIGITS}}})", re.IGNORECASE | re.ASCII)
@@ -119,13 +123,12 @@ def has_handle(text: str) -> bool:
 
 
 def whole_handle(value: str) -> HandleToken | None:
-    """`value` read as one whole scheme handle, ASCII spaces around it aside."""
-    value = value.strip(ASCII_SPACES)
-    slashes = value.find("://")
-    if slashes < 0:
+    """`value` read as one whole scheme handle, ASCII spaces around it aside; the span is that of the handle."""
+    match = _WHOLE_HANDLE.fullmatch(value)
+    if match is None:
         return None
-    token = handle_at(value, slashes)
-    return token if token is not None and token.start == 0 and token.end == len(value) else None
+    space = _SCHEME_SPACES[match[1]]
+    return HandleToken(match.start(1), match.end(2), space, canonical_number(space, match[2]))
 
 
 def whole_legacy_handle(value: str) -> tuple[Space, int] | None:
