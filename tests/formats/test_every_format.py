@@ -1,0 +1,137 @@
+"""Every fixture of every format: it is recognised, it is read, and no damage makes it raise anything unexpected."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modelcontext_core.errors import UnreadableTrace
+from modelcontext_core.formats import READERS, Trace, detect, iter_traces, read
+from modelcontext_core.limits import MAX_META_BYTES
+
+FIXTURES = Path(__file__).parent / "fixtures"
+FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
+WHOLE = [path for path in FILES if not path.name.startswith("damaged_")]
+ODD_VALUES: list[Any] = [None, True, 0, -1.5, "", "text", [], {}, [None], {"type": "text"}, [[[]]], {"role": 7}, 2**70]
+
+
+def _name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def check(trace: Trace) -> None:
+    """What holds for every trace, whatever it was made of."""
+    for conversation in trace.conversations:
+        assert len(conversation.messages) == len(conversation.origins)
+        assert all(message.role for message in conversation.messages)
+        for message, origin in zip(conversation.messages, conversation.origins, strict=True):
+            named = {name for name, _ in origin.texts}
+            assert "content" in named or not message.content
+            assert all(f"tool_calls[{index}].arguments" in named for index, _ in enumerate(message.tool_calls))
+            assert all(call.id for call in message.tool_calls)
+    messages = sum(len(conversation.messages) for conversation in trace.conversations)
+    assert messages or trace.notices, "an empty success"
+    for key, value in trace.meta.items():
+        assert isinstance(value, str | int | float | bool), key
+        assert len(str(value).encode("utf-8", "surrogatepass")) < 3 * MAX_META_BYTES
+
+
+def attempt(data: bytes, name: str) -> None:
+    """Read damaged data: a trace that holds together, or `UnreadableTrace` with a reason."""
+    refused: UnreadableTrace | None = None
+    try:
+        for trace in iter_traces(data, name):
+            check(trace)
+    except UnreadableTrace as error:
+        refused = error
+
+    assert refused is None or (refused.reason and refused.position)
+
+
+@pytest.mark.parametrize("path", WHOLE, ids=_name)
+def test_fixture_is_recognised_and_read(path: Path) -> None:
+    """A fixture has the format that its folder names, and gives messages or, for a lone header, at least notices."""
+    data = path.read_bytes()
+
+    assert detect(data, path.name) == path.parent.name
+    trace = read(data, path.name)
+    assert trace.format == path.parent.name
+    check(trace)
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_every_reader_has_fixtures_with_a_damaged_one(reader: Any) -> None:
+    """No reader goes without fixtures of its own, one of them damaged."""
+    names = [path.name for path in (FIXTURES / reader.name).glob("*")] if (FIXTURES / reader.name).is_dir() else []
+
+    assert len(names) >= 2
+    assert any(name.startswith("damaged_") for name in names)
+
+
+@pytest.mark.parametrize("path", FILES, ids=_name)
+def test_cut_and_flipped_bytes_never_surprise(path: Path) -> None:
+    """A file cut anywhere, or with wrong bytes, is read in part or refused with a reason."""
+    data = path.read_bytes()
+    dice = random.Random(path.name)
+
+    attempt(data, path.name)
+    for _ in range(12):
+        attempt(data[: dice.randrange(len(data))], path.name)
+    for _ in range(12):
+        wrong = bytearray(data)
+        for _ in range(dice.randrange(1, 6)):
+            wrong[dice.randrange(len(wrong))] = dice.choice(
+                (0, 10, 34, 44, 91, 92, 93, 123, 125, 128, 255, dice.randrange(256))
+            )
+        attempt(bytes(wrong), path.name)
+
+
+def _documents(data: bytes) -> list[Any]:
+    """The JSON documents of a fixture, if it is made of any."""
+    text = data.decode("utf-8", "replace")
+    try:
+        return [json.loads(text)]
+    except ValueError:
+        pass
+    found = []
+    for line in text.splitlines():
+        try:
+            found.append(json.loads(line.removeprefix("data:")))
+        except ValueError:
+            continue
+    return found
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every container of a document with each of its keys."""
+    queue = [value]
+    for container in queue:
+        members = container.items() if isinstance(container, dict) else enumerate(container)
+        for key, member in members:
+            yield container, key
+            if isinstance(member, dict | list):
+                queue.append(member)
+
+
+@pytest.mark.parametrize("path", WHOLE, ids=_name)
+def test_dropped_keys_and_changed_types_never_surprise(path: Path) -> None:
+    """A document that misses any key, or has any type at any place, is read in part or refused with a reason."""
+    documents = [document for document in _documents(path.read_bytes()) if isinstance(document, dict | list)]
+    dice = random.Random(path.name)
+    frame = "data: {}\n" if b"\ndata:" in path.read_bytes() else "{}"
+
+    for _ in range(40 if documents else 0):
+        changed = json.loads(json.dumps(documents))
+        for _ in range(dice.randrange(1, 4)):
+            container, key = dice.choice(list(_places(changed)))
+            if isinstance(container, dict) and dice.random() < 0.4:
+                del container[key]
+            else:
+                container[key] = copy.deepcopy(dice.choice(ODD_VALUES))
+        attempt("\n".join(frame.format(json.dumps(document)) for document in changed).encode(), path.name)
