@@ -30,17 +30,22 @@ fuzz: .venv/.dev
 
 # --- what has to be there
 
-# pip checks every file against the lock. The project itself is built with the locked build backend.
+# pip checks every file against the lock, which is complete: nothing to resolve. Bytecode is written when a module is
+# first imported, which is a fraction of them. The project itself is built with the locked build backend.
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+FROM_LOCK := $(PIP) install --no-compile --no-deps --require-hashes --requirement
+THE_PROJECT := $(PIP) install --no-deps --no-build-isolation --editable .
+
 .venv/.app: requirements-run.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-run.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(FROM_LOCK) requirements-run.lock
+	$(THE_PROJECT)
 	touch $@
 
 .venv/.dev: requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(FROM_LOCK) requirements.lock
+	$(THE_PROJECT)
 	touch $@ .venv/.app
 
 browser: .venv/.dev
@@ -57,7 +62,7 @@ COMPILE := $(BIN)/python -m uv pip compile --quiet --universal --python-version 
 	--no-emit-index-url --no-emit-find-links --no-header pyproject.toml
 lock:
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(PIP) install uv
 	$(COMPILE) --all-extras --output-file requirements.lock $(UPGRADE)
 	$(COMPILE) --extra app --extra tokens --extra build --constraints requirements.lock --output-file requirements-run.lock
 
