@@ -168,6 +168,10 @@ class _Run:
 
 def _unreadable(layout: Layout, readers: Sequence[Reader], notices: NoticeList) -> UnreadableTrace:
     """The error for JSON that holds no conversation, with the format that shares the most of its own keys with it."""
+    if layout.container == "sqlite":
+        return UnreadableTrace("this is a SQLite database of an unknown kind", position="byte 0")
+    if layout.container == "eventstream":
+        return UnreadableTrace("these are binary event frames of an unknown kind", position="byte 0")
     keys: set[str] = set()
     queue = [document.root for document in layout.sample]
     for node in queue:  # grows while it is walked
