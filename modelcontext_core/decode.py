@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from modelcontext_core.grammar import (
     LOOK_ALIKE,
+    MAX_HANDLE_DIGITS,
     SCHEMES,
     TAG,
     Space,
@@ -52,6 +53,7 @@ ItemReason = Literal[
 _SPACE_OF: Final[dict[str, Space]] = {scheme: space for space, scheme in SCHEMES.items()}
 _LETTERS: Final = re.compile(r"[a-z]+")
 _NUMBER: Final = re.compile(r"[0-9]+\Z")
+_TELLING_DIGITS: Final = MAX_HANDLE_DIGITS + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +201,7 @@ class _Reporter:
         numbers = list(self._spaces.tables[space])
         if digits is None or not numbers:
             return ""
-        wanted = int(digits[0])
+        wanted = int(digits[0][:_TELLING_DIGITS])  # more digits say no more, and `int` has a limit
         return format_handle(space, min(numbers, key=lambda number: (abs(number - wanted), number)))
 
 

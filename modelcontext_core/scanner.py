@@ -144,8 +144,8 @@ class Scanner:
         """Whether `text` surely holds no known short handle, whole or begun, and neither ends nor continues a URL."""
         words = self._words
         assert words is not None
-        if self._in_link or ":" in self._before or words.places(text, 0):
-            return False
+        if self._in_link or ":" in self._before or self._before[-1:] == "\\" or words.places(text, 0):
+            return False  # behind a backslash the first letter may belong to an escape: the scan knows
         if text[-1] not in words.last_letters:
             return True
         text, start = self._before + text, len(self._before)
