@@ -8,6 +8,7 @@ hold, notices are collected.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from modelcontext_core.formats.base import (
     Channel,
@@ -22,7 +23,7 @@ from modelcontext_core.formats.jsonload import JsonPath
 from modelcontext_core.formats.linking import link
 from modelcontext_core.formats.nodes import Document, Node
 from modelcontext_core.formats.notices import NoticeList
-from modelcontext_core.formats.turns import RawText, Turn
+from modelcontext_core.formats.turns import Draft, RawText, Turn
 from modelcontext_core.limits import MAX_MESSAGES_PER_CONVERSATION, MAX_META_BYTES
 from modelcontext_core.messages import Message, Tool
 
@@ -48,7 +49,7 @@ class Builder:
     # -- what readers call ---------------------------------------------------------------------------------------
 
     def conversation(self, *, id: str = "", title: str = "", parent: str = "", after: int = 0) -> ConversationBuilder:  # noqa: A002
-        """Begin a conversation. A branch gives its `parent`'s id and how many of the parent's messages precede it."""
+        """Begin a conversation. A branch gives its `parent`'s id and how many of the parent's *turns* precede it."""
         made = ConversationBuilder(self, id=id, title=title, parent=parent, after=after)
         self._conversations.append(made)
         return made
@@ -120,7 +121,7 @@ class Builder:
     def trace(self) -> Trace:
         """All that was collected. Says so when that is nothing."""
         self.settle()
-        conversations = tuple(made.finish(str(number)) for number, made in enumerate(self._conversations, 1))
+        conversations = tuple(self._finished())
         if not any(conversation.messages for conversation in conversations) and not self._notices:
             self.notice("unknown", "$", "no message was found in this record")
         return Trace(
@@ -130,6 +131,17 @@ class Builder:
             notices=self._notices.all(),
             meta=self._meta,
         )
+
+    def _finished(self) -> Iterator[Conversation]:
+        """The conversations; a branch begins after so many messages as the turns of its parent became."""
+        messages_of: dict[str, list[int]] = {}
+        for number, made in enumerate(self._conversations, 1):
+            conversation = made.finish(str(number))
+            counts = messages_of.get(conversation.parent)
+            if conversation.parent and counts:
+                conversation = replace(conversation, after=counts[min(max(made.after, 0), len(counts) - 1)])
+            messages_of[conversation.id] = made.messages_after_turns
+            yield conversation
 
     def opened(self, turn: Turn) -> None:
         """A turn was begun: it holds its document until that is settled."""
@@ -154,6 +166,7 @@ class ConversationBuilder:
         self._tools: list[Tool] = []
         self._turns: list[Turn] = []
         self._overflow = 0
+        self.messages_after_turns: list[int] = [0]
 
     @property
     def turns(self) -> int:
@@ -192,7 +205,10 @@ class ConversationBuilder:
 
     def finish(self, number: str) -> Conversation:
         """The conversation, its calls and results linked. `number` is its id when the source has none."""
-        drafts = [draft for turn in self._turns for draft in turn.drafts()]
+        drafts: list[Draft] = []
+        for turn in self._turns:
+            drafts += turn.drafts()
+            self.messages_after_turns.append(len(drafts))
         self._turns.clear()
         link(drafts, self.builder.notice)
         messages: list[Message] = []

@@ -203,8 +203,8 @@ def _tell_annotation(turn: Turn, node: Node) -> None:
 
 
 def tell_tools(conversation: ConversationBuilder, node: Node) -> None:
-    """Keep the definitions in `tools` (nested or flat) and in the old `functions`."""
-    for tool in [*node.get("tools"), *node.get("functions")]:
+    """Keep the definitions in `tools` (nested or flat; a list, or JSON text of one) and in the old `functions`."""
+    for tool in [*node.get("tools").unpacked(), *node.get("functions").unpacked()]:
         inner = tool.get("function", "custom") if tool.get("function", "custom").is_object else tool
         name = inner.get("name").label or tool.get("type").label
         if name:
