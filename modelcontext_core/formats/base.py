@@ -151,13 +151,18 @@ class Reader:
 
     `detect(sample)` answers from keys and types, never from a file's name. `read(nodes, builder)` takes records and
     tells the builder what it finds; it must not raise for any input. With `joined` all lines, events or elements of a
-    source make one trace (a session log, a stream); without it every record is a trace by itself. `keys` are names
-    that only this format uses: a source that no reader takes is compared with them to name the nearest format.
+    source make one trace (a session log, a stream); without it every record is a trace by itself; a function decides
+    for formats that have both. `keys` are names that only this format uses: a source that no reader takes is compared
+    with them to name the nearest format.
     """
 
     name: str
     title: str
     detect: Callable[[Sample], bool]
     read: Callable[[Iterable[Node], Builder], None]
-    joined: bool = False
+    joined: bool | Callable[[Sample], bool] = False
     keys: frozenset[str] = frozenset()
+
+    def joins(self, sample: Sample) -> bool:
+        """Do the records of a source like this make one trace?"""
+        return self.joined(sample) if callable(self.joined) else self.joined

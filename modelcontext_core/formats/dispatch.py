@@ -99,7 +99,7 @@ class _Run:
         if found is None:
             raise _unreadable(layout, self.readers, self.notices)
         groups = self._groups(layout, found.shape)
-        if found.reader.joined:
+        if found.reader.joins(found.shape.sample):
             nodes = (node for group in groups for node in group)
             yield self._finish(self._read(found.reader, nodes))
             return
@@ -142,7 +142,7 @@ class _Run:
             return found.reader
         single = replace(sample, container="json")
         for reader in self.readers:
-            if not reader.joined and (reader.detect(sample) or reader.detect(single)):
+            if not reader.joins(sample) and (reader.detect(sample) or reader.detect(single)):
                 return reader
         return None
 

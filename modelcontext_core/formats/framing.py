@@ -13,6 +13,7 @@ from typing import Final
 
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Container, NoticeKind
+from modelcontext_core.formats.eventstream import looks_like_eventstream, split_frames
 from modelcontext_core.formats.jsonload import BadJson, loads, repair, skip_value
 from modelcontext_core.formats.nodes import MISSING, Document
 from modelcontext_core.formats.sources import Source
@@ -65,13 +66,10 @@ def look(source: Source, report: Report) -> Layout:
     Raises `UnreadableTrace` for what is no container at all: nothing, pictures, programs, JSON that is nested too deep.
     """
     head = source.head()
-    binary: Container | None = None
     if head.startswith(b"SQLite format 3\0"):
-        binary = "sqlite"
-    elif head[:1] == b"\0" and b":event-type" in head[:100]:
-        binary = "eventstream"
-    if binary:
-        return Layout(container=binary, sample=[Document(head)])
+        return Layout(container="sqlite", sample=[Document(head)])
+    if looks_like_eventstream(head):
+        return Layout(container="eventstream", sample=_first(_documents_of_frames(iter([head]), _ignore)))
     body = head.strip(_BLANKS) if source.complete else head.lstrip(_BLANKS)
     if not body:
         raise UnreadableTrace("the source is empty", position="byte 0")
@@ -200,6 +198,8 @@ def documents(source: Source, container: Container, report: Report) -> Iterator[
         yield from _documents_of_pieces(pieces, "element", report)
     elif container == "documents":
         yield from _documents_of_pieces(split_values(source.chunks()), "document", report)
+    elif container == "eventstream":
+        yield from _documents_of_frames(source.chunks(), report)
     elif container == "json":
         yield from _one_or_more(source, report)
     else:
@@ -272,6 +272,15 @@ def documents_of_events(chunks: Iterator[bytes], report: Report, *, cut: bool = 
             if document is not None:
                 document.event = event.name
                 yield document
+
+
+def _documents_of_frames(chunks: Iterator[bytes], report: Report) -> Iterator[Document]:
+    """The payloads of an AWS event stream, each under its event type."""
+    for frame in split_frames(chunks, report):
+        document = _document(frame.payload, frame.where, report) if frame.payload.strip() else None
+        if document is not None:
+            document.event = frame.name
+            yield document
 
 
 def _document(data: bytes, where: str, report: Report) -> Document | None:

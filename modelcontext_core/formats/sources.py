@@ -16,6 +16,7 @@ from typing import IO, BinaryIO, Final
 
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import NoticeKind
+from modelcontext_core.formats.eventstream import looks_like_eventstream
 from modelcontext_core.limits import MAX_UNPACK_RATIO, MAX_UNPACKED_BYTES, MAX_ZIP_MEMBERS, MIB
 
 __all__ = ["HEAD_BYTES", "Source", "open_members"]
@@ -250,7 +251,7 @@ def _as_utf8(source: Source) -> Source:
     encoding = _utf16(head)
     if encoding:
         return Source(_recoded(source.chunks(), encoding), name=source.name)
-    if b":event-type" in head[:100]:
+    if looks_like_eventstream(head):
         return source  # NULs are part of binary frames
     if head.startswith((_BOM, b"\0")):
         return Source(_without_start(source.chunks()), name=source.name)
