@@ -24,9 +24,10 @@ check: .venv/.dev
 bench: .venv/.dev
 	$(PYTEST) tests/benchmarks -o python_files='bench_*.py' -p no:xdist -s
 
-# The laws, with many more examples than `make test` takes.
+# The laws, with many more examples than `make test` takes, and what takes minutes.
 fuzz: .venv/.dev
-	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -n 2 --dist load -m hypothesis -o timeout=3600
+	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -n 2 --dist load -m 'hypothesis or fuzz' -o timeout=3600 \
+		-o python_files='test_*.py fuzz_*.py'
 
 # --- what has to be there
 

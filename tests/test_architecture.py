@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sources", "resources", "citations", "labels", "mcp", "message_texts", "sqlhandles", "wiki_routing"),
     ("encode", "decode", "toolcalls", "stream", "toolresults", "leaks", "prompt"),
     ("registry",),
-    ("roundtrip", "observe", "observe_otel", "leak_report", "simulate", "tokens", "testing", "cluster"),
+    ("responses", "roundtrip", "observe", "observe_otel", "leak_report", "simulate", "tokens", "testing", "cluster"),
 )
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
 
