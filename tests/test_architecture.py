@@ -98,7 +98,8 @@ def _parse(source: str) -> ast.Module:
     return ast.parse(source)
 
 
-def project_modules() -> list[Module]:
+@cache
+def project_modules() -> tuple[Module, ...]:
     """Every module of both packages."""
     found = []
     for package in (CORE, APP):
@@ -106,10 +107,11 @@ def project_modules() -> list[Module]:
             parts = path.relative_to(ROOT).with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             found.append(Module(name=name, source=path.read_text(encoding="utf-8")))
-    return found
+    return tuple(found)
 
 
-def imports_of(module: Module) -> list[Import]:
+@cache
+def imports_of(module: Module) -> tuple[Import, ...]:
     """The imports of a module, those for type checkers too; `from a import b` counts as `a.b`."""
     inside = {
         id(node)
@@ -117,7 +119,7 @@ def imports_of(module: Module) -> list[Import]:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
     }
-    found = []
+    found: list[Import] = []
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Import):
             targets = [alias.name for alias in node.names]
@@ -130,7 +132,7 @@ def imports_of(module: Module) -> list[Import]:
         else:
             continue
         found += [Import(target=each, line=node.lineno, in_function=id(node) in inside) for each in targets]
-    return found
+    return tuple(found)
 
 
 def _core_part(target: str) -> str | None:
