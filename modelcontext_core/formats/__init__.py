@@ -15,7 +15,20 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from modelcontext_core.errors import UnreadableTrace
-from modelcontext_core.formats import anthropic_messages, generic_messages, openai_chat, text
+from modelcontext_core.formats import (
+    anthropic_messages,
+    anthropic_stream,
+    autogen,
+    chatgpt_export,
+    claude_ai_export,
+    generic_messages,
+    librechat_export,
+    openai_chat,
+    openai_chat_stream,
+    pydantic_ai_messages,
+    sharegpt,
+    text,
+)
 from modelcontext_core.formats.base import Conversation, Notice, Origin, Reader, Sample, StreamChunk, Trace
 from modelcontext_core.formats.dispatch import iterate, recognise
 from modelcontext_core.formats.framing import look
@@ -40,6 +53,14 @@ __all__ = [
 
 # The first reader that recognises a source takes it: the more particular formats stand before the more general.
 READERS: Final[tuple[Reader, ...]] = (
+    chatgpt_export.READER,
+    librechat_export.READER,
+    claude_ai_export.READER,
+    pydantic_ai_messages.READER,
+    autogen.READER,
+    sharegpt.READER,
+    openai_chat_stream.READER,
+    anthropic_stream.READER,
     anthropic_messages.READER,
     openai_chat.READER,
     generic_messages.READER,

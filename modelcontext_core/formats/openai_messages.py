@@ -12,7 +12,17 @@ from modelcontext_core.formats.builder import ConversationBuilder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.turns import Turn
 
-__all__ = ["ROLES", "looks_like_message", "tell_calls", "tell_content", "tell_message", "tell_messages", "tell_tools"]
+__all__ = [
+    "ROLES",
+    "looks_like_message",
+    "tell_annotation",
+    "tell_calls",
+    "tell_content",
+    "tell_message",
+    "tell_messages",
+    "tell_part",
+    "tell_tools",
+]
 
 ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _READ_KEYS: Final = frozenset(
@@ -99,9 +109,9 @@ def _tell_extras(turn: Turn, node: Node) -> None:
     turn.text(node.get("refusal"))
     turn.text(node.at("audio", "transcript"))
     for image in node.get("images"):
-        _tell_part(turn, image)
+        tell_part(turn, image)
     for annotation in node.get("annotations"):
-        _tell_annotation(turn, annotation)
+        tell_annotation(turn, annotation)
     signature = node.at("extra_content", "google", "thought_signature")
     if signature.text:
         turn.opaque(signature, "thought_signature")
@@ -113,12 +123,12 @@ def tell_content(turn: Turn, content: Node) -> None:
         turn.text(content)
     elif content.is_list:
         for part in content:
-            _tell_part(turn, part)
+            tell_part(turn, part)
     else:
         turn.json(content)
 
 
-def _tell_part(turn: Turn, part: Node) -> None:
+def tell_part(turn: Turn, part: Node) -> None:
     """Tell one part of a content list."""
     kind = part.get("type").text
     if part.is_text:
@@ -126,7 +136,7 @@ def _tell_part(turn: Turn, part: Node) -> None:
     elif kind in ("text", "input_text", "output_text") or (not kind and part.get("text").is_text):
         turn.text(part.get("text"))
         for annotation in part.get("annotations"):
-            _tell_annotation(turn, annotation)
+            tell_annotation(turn, annotation)
     elif kind == "refusal":
         turn.text(part.get("refusal"))
     elif kind in ("thinking", "reasoning"):
@@ -191,7 +201,7 @@ def _tell_reasoning(turn: Turn, node: Node) -> None:
             turn.opaque(detail.get("data"), "encrypted_reasoning")
 
 
-def _tell_annotation(turn: Turn, node: Node) -> None:
+def tell_annotation(turn: Turn, node: Node) -> None:
     """Tell a citation: of a page, or of a file whose text may be repeated in it."""
     kind = node.get("type").text
     inner = node.get(kind) if kind and node.get(kind).is_object else node

@@ -77,6 +77,23 @@ class StreamLog:
         self.builder = builder
         self._pieces: list[tuple[Channel, str, int, float | None, str]] = []
         self._times: tuple[float, float] | None = None
+        self._indices: dict[tuple[int, int], int] = {}
+        self._taken: set[int] = set()
+        self._turns = 0
+
+    def begin_turn(self) -> int:
+        """A number for a new turn."""
+        self._turns += 1
+        return self._turns
+
+    def index(self, turn: int, number: int) -> int:
+        """The index of the pieces that a turn numbers so: the same, unless another turn has it already."""
+        found = self._indices.get((turn, number))
+        if found is None:
+            found = number if number not in self._taken else max(self._taken) + 1
+            self._indices[(turn, number)] = found
+            self._taken.add(found)
+        return found
 
     def add(self, channel: Channel, text: str, node: Node, *, index: int = 0, name: str = "") -> None:
         """One piece that stands at (or below) the event `node`."""
@@ -123,6 +140,7 @@ class StreamedTurn:
 
     def __init__(self, log: StreamLog) -> None:
         self._log = log
+        self._number = log.begin_turn()
         self._blocks: dict[Hashable, Block] = {}
 
     def __bool__(self) -> bool:
@@ -136,7 +154,7 @@ class StreamedTurn:
         """The block under `key`, begun at `node` if it is new."""
         found = self._blocks.get(key)
         if found is None:
-            found = self._blocks[key] = Block(channel, node, number)
+            found = self._blocks[key] = Block(channel, node, self._log.index(self._number, number))
         return found
 
     def add(self, key: Hashable, channel: Channel, node: Node, text: str, number: int = 0) -> None:
@@ -151,7 +169,8 @@ class StreamedTurn:
 
     def whole(self, node: Node, tell: Callable[[Turn], None]) -> None:
         """Something that came complete: `tell` gets the turn when its place in the order comes."""
-        self.block(object(), "text", node).whole = tell
+        block = self._blocks[object()] = Block("text", node, 0)
+        block.whole = tell
 
     def tell(self, turn: Turn, *, cut: bool = False) -> None:
         """Tell the turn all blocks. `cut`: the stream broke off, so arguments may be incomplete."""
