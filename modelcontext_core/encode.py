@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from modelcontext_core import jsontext, resources
 from modelcontext_core.citations import compact_citations
-from modelcontext_core.grammar import handle_tokens, is_free_text_id, may_be_mined
+from modelcontext_core.grammar import format_handle, handle_tokens, is_free_text_id, may_be_mined
 from modelcontext_core.handles import Place, link_regions, replace_places
 from modelcontext_core.labels import (
     Label,
@@ -55,6 +56,13 @@ from modelcontext_core.sources import HandleSpaces, Origin
 from modelcontext_core.sqlhandles import encode_sql
 
 
+class _LabelPlaces(NamedTuple):
+    """The labels of one text: places whose handle is settled, and labels whose value may become known later."""
+
+    settled: list[Place]
+    open: list[Label]
+
+
 class Encoder:
     """One run of `encode_messages`: the messages, and their texts in the order of the text."""
 
@@ -75,7 +83,7 @@ class Encoder:
         self._spaces = spaces
         self._policies = policies
         self._items: list[MessageText | CallArguments] = []
-        self._labels: dict[int, list[Label]] = {}
+        self._labels: dict[int, _LabelPlaces] = {}
         for index, message in enumerate(messages):
             self._collect(index, message)
 
@@ -213,28 +221,38 @@ class Encoder:
                 self._at(item, item.rewriting.path)
                 text = item.rewriting.text
                 labels = find_labels(text, keys, is_json=looks_like_json(text)) if is_source(item) else []
-                self._labels[id(item.rewriting)] = labels
-                for label in _with_mined(labels, find_mined(text, item.policy)) if item.policy.mine else labels:
-                    self._mine(label)
+                mined = _unlabelled(labels, find_mined(text, item.policy)) if item.policy.mine else []
+                self._labels[id(item.rewriting)] = self._register_labels(labels, mined)
 
-    def _mine(self, label: Label) -> None:
-        """Registers the identity of a label, when it is known already or may be taken from text."""
-        spaces = self._spaces
-        known = spaces.number_of(label.space, label.value)
+    def _register_labels(self, labels: Sequence[Label], mined: Sequence[Label]) -> _LabelPlaces:
+        """Registers labels and mined places by position. What is known then keeps its number, so its place is settled;
+        a value that only a later text makes known waits."""
+        settled, open_labels = [], []
+        for label in sorted([*labels, *mined], key=label_order) if mined else labels:
+            handle = self._mine(label)
+            if handle is None or not label.mine:
+                open_labels.append(label)
+            else:
+                settled.append(Place(label.start, label.end, handle))
+        return _LabelPlaces(settled, open_labels)
+
+    def _mine(self, label: Label) -> str | None:
+        """The handle of a label's identity, registered when it may be taken from text; None when it is not known."""
+        spaces, space = self._spaces, label.space
+        known = spaces.number_of(space, label.value)
         if known is None:
             if not (label.mine and may_be_mined(label.value)):
-                return
+                return None
         elif not self._citable and (label.tag is None or spaces.has_metadata(known)):
-            return  # nothing that a replayed label could add
-        if label.space == "chunk":
+            return format_handle(space, known)  # nothing that a replayed label could add
+        if space == "chunk":
             reference = tag_reference(label.value, label.tag or {})
-            spaces.register_chunk(reference, citable=self._citable)
-        elif label.space == "document":
-            spaces.register_document(label.value)
-        elif label.space == "knowledge_base":
-            spaces.register_knowledge_base(label.value)
-        else:
-            spaces.register_web(label.value, citable=self._citable)
+            return spaces.register_chunk(reference, citable=self._citable)
+        if space == "document":
+            return spaces.register_document(label.value)
+        if space == "knowledge_base":
+            return spaces.register_knowledge_base(label.value)
+        return spaces.register_web(label.value, citable=self._citable)
 
     def _replace(self) -> None:
         for item in self._items:
@@ -242,19 +260,27 @@ class Encoder:
                 self._replace_in_arguments(item)
             elif item.policy is not None and item.policy.output in ("source", "compact"):
                 text = item.rewriting.text
-                labels = self._labels.get(id(item.rewriting), ())
                 places, keep = self._spaces.known_places(text)
-                labelled = [place for label in labels if (place := self._label_place(label)) is not None]
-                if labelled:
-                    taken = {place.start for place in labelled}
-                    places = [place for place in places if place.start not in taken] + labelled
-                    keep = [span for span in keep if span[0] not in taken]
+                labels = self._labels.get(id(item.rewriting))
+                if labels is not None:
+                    places, keep = self._with_labels(labels, places, keep)
                 if places:
                     item.rewriting.apply(replace_places(text, places, keep))
 
-    def _label_place(self, label: Label) -> Place | None:
-        handle = self._handle_of(label)
-        return None if handle is None else Place(label.start, label.end, handle)
+    def _with_labels(
+        self, labels: _LabelPlaces, places: list[Place], keep: list[tuple[int, int]]
+    ) -> tuple[list[Place], list[tuple[int, int]]]:
+        """Places and kept spans of a text, those of its labels first: a labelled value takes the label's space."""
+        labelled = labels.settled
+        for label in labels.open:
+            handle = self._handle_of(label)
+            if handle is not None:
+                labelled.append(Place(label.start, label.end, handle))
+        if not labelled:
+            return places, keep
+        taken = {place.start for place in labelled}
+        free = [place for place in places if place.start not in taken]
+        return free + labelled, [span for span in keep if span[0] not in taken]
 
     def _handle_of(self, label: Label) -> str | None:
         handle = self._spaces.handle_of(label.space, label.value)
@@ -308,15 +334,15 @@ class Encoder:
         return result
 
 
-def _with_mined(labels: Sequence[Label], mined: Sequence[Label]) -> list[Label]:
-    """Labels and mined places by position; what stands inside a label has its identity from there."""
+def _unlabelled(labels: Sequence[Label], mined: Sequence[Label]) -> list[Label]:
+    """The mined places that do not stand inside a label: there the identity has its name already."""
     starts = [label.start for label in labels]
     free = []
     for label in mined:
         before = bisect_right(starts, label.start) - 1
         if before < 0 or labels[before].end <= label.start:
             free.append(label)
-    return sorted([*labels, *free], key=label_order)
+    return free
 
 
 def _write_whole(rewriting: StringRewriting, handle: str | None) -> None:

@@ -119,14 +119,19 @@ def replace_places(text: str, places: Iterable[Place], keep: Iterable[tuple[int,
     pieces: list[str] = []
     written: list[Place] = []
     pos, blocked = 0, 0
-    for place in sorted(places, key=lambda place: (place.start, -place.end)):
-        while kept and kept[-1][0] <= place.start:
+    ordered = sorted(places)
+    last = len(ordered) - 1
+    for index, place in enumerate(ordered):
+        start, end, handle = place
+        if index < last and ordered[index + 1][0] == start:
+            continue  # a longer one follows
+        while kept and kept[-1][0] <= start:
             blocked = max(blocked, kept.pop()[1])
-        if place.start < max(pos, blocked) or (written and place.start == pos):
+        if start < pos or start < blocked or (start == pos and written):
             continue
-        pieces += (text[pos : place.start], place.handle)
+        pieces += (text[pos:start], handle)
         written.append(place)
-        pos = place.end
+        pos = end
     if not written:
         return text, written
     pieces.append(text[pos:])

@@ -43,7 +43,7 @@ from modelcontext_core.handles import HandleTable, KnownValues, Place, replace_p
 from modelcontext_core.messages import ChunkReference
 
 # An id known in several spaces stands in prose for the first of these.
-_PRIORITY: Final[tuple[Space, ...]] = ("chunk", "document", "knowledge_base", "web")
+_RANKS: Final[dict[Space, int]] = {"chunk": 0, "document": 1, "knowledge_base": 2, "web": 3}
 
 
 class SpaceTable:
@@ -133,7 +133,9 @@ class HandleSpaces:
         if value:
             number = self.tables["chunk"].register(value)
             handle = format_handle("chunk", number)
-            self._merge_chunk(number, replace(reference, chunk_id=value))
+            if value != reference.chunk_id:
+                reference = replace(reference, chunk_id=value)
+            self._merge_chunk(number, reference)
             self._remember("chunk", value, handle)
         if handle is not None and citable:
             self.citable.add(("chunk", int(handle[8:])))
@@ -229,7 +231,7 @@ class HandleSpaces:
         if handle in self.origins:
             return
         self.origins[handle] = self.origin
-        rank = _PRIORITY.index(space)
+        rank = _RANKS[space]
         if is_uuid(value):
             self._folded_uuids.add(value.lower())
             known = self._uuids.get(value)
@@ -237,7 +239,7 @@ class HandleSpaces:
                 self._uuids[value] = (rank, handle)
         elif space == "web" and is_http_url(value):
             self._urls[value] = handle
-        elif is_free_text_id(value) and rank < self._ranks.get(value, len(_PRIORITY)):
+        elif is_free_text_id(value) and rank < self._ranks.get(value, len(_RANKS)):
             self._ranks[value] = rank
             self._known.add(value, handle, replace=True)
 
