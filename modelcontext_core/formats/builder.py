@@ -54,6 +54,10 @@ class Builder:
         self._conversations.append(made)
         return made
 
+    def scratch(self) -> ConversationBuilder:
+        """A conversation that is not part of the trace: turns are told to it, looked at, and then `take`n or dropped."""
+        return ConversationBuilder(self, id="", title="", parent="", after=0)
+
     def notice(self, kind: NoticeKind, where: Node | str, text: str) -> None:
         """Say what was not read as it stands. Repetitions of a sentence are counted after the first ten."""
         self._notices.add(kind, where if isinstance(where, str) else where.where, text)
@@ -186,6 +190,16 @@ class ConversationBuilder:
             self.builder.notice("fallback", node, "a message without a role is shown with the role 'unknown'")
         self._turns.append(made)
         return made
+
+    def take(self) -> list[Turn]:
+        """All turns that were told so far; they leave this conversation."""
+        turns, self._turns = self._turns, []
+        return turns
+
+    def put(self, turn: Turn, index: int | None = None) -> None:
+        """Take over a turn that was told to another conversation of this builder: at the end, or at `index`."""
+        if len(self._turns) < MAX_MESSAGES_PER_CONVERSATION:
+            self._turns.insert(len(self._turns) if index is None else index, turn)
 
     def result(self, node: Node, *, call_id: str = "", name: str = "", is_error: bool = False, time: str = "") -> Turn:
         """Begin a tool's result: tell it its texts and media. Ids and names that are missing are recovered later."""

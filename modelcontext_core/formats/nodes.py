@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from modelcontext_core.formats.jsonload import JSON_STEP, BadJson, JsonPath, loads, raw_slices
 
-__all__ = ["MISSING", "Document", "Node", "show_path"]
+__all__ = ["MISSING", "Document", "Node", "parsed", "show_path"]
 
 
 class _Missing:
@@ -156,12 +156,8 @@ class Node:
         """The document in a string that holds a JSON object or array (once or several times packed), else this node."""
         node = self
         for _ in range(3):
-            text = node.value
-            if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "[", '"'):
-                break
-            try:
-                value = loads(text.encode("utf-8", "surrogatepass"))
-            except BadJson:
+            value = parsed(node.value)
+            if value is None:
                 break
             node = Node(value, node, JSON_STEP, node.document)
         return node if isinstance(node.value, dict | list) else self
@@ -190,6 +186,16 @@ class Node:
     def where(self) -> str:
         """The record and the path, for a notice: `line 12: $.messages[3]`."""
         return f"{self.document.where}: {self.path}" if self.document.where else self.path
+
+
+def parsed(text: Any) -> Any:
+    """The value of a string that holds a JSON object, array or string, else `None`."""
+    if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "[", '"'):
+        return None
+    try:
+        return loads(text.encode("utf-8", "surrogatepass"))
+    except BadJson:
+        return None
 
 
 @lru_cache(maxsize=4096)

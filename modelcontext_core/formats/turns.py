@@ -20,14 +20,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from modelcontext_core.formats.base import Origin
-from modelcontext_core.formats.nodes import Node, show_path
+from modelcontext_core.formats.nodes import Node, parsed, show_path
 from modelcontext_core.formats.opaque import data_uri, hide_opaque, is_opaque, kind_of_media
 from modelcontext_core.messages import Message, Part, ToolCall
 
 if TYPE_CHECKING:
     from modelcontext_core.formats.builder import Builder
 
-__all__ = ["CallDraft", "Draft", "RawText", "Turn"]
+__all__ = ["CallDraft", "Draft", "Mark", "RawText", "Turn"]
+
+Mark = tuple[str, ...]
 
 
 class RawText:
@@ -131,6 +133,50 @@ def _part(part: Part | RawText) -> Part:
 def _call(call: CallDraft) -> ToolCall:
     arguments = call.arguments.text if isinstance(call.arguments, RawText) else call.arguments
     return ToolCall(id=call.id, name=call.name, arguments=arguments)
+
+
+def _forget(item: Any) -> None:
+    """Let go of the source text that an item wanted."""
+    if isinstance(item, Turn):
+        item.keep([False] * len(item._items))
+        return
+    raw = item.arguments if isinstance(item, CallDraft) else item[0]
+    if isinstance(raw, RawText):
+        raw.node = None
+
+
+def _mark(item: Any, role: str) -> Mark:
+    if isinstance(item, Turn):
+        return ("result", "\0".join("\0".join(mark[1:]) for mark in item.marks()))
+    if isinstance(item, CallDraft):
+        return ("call", item.name, _canonical(item.arguments))
+    if len(item) == 3:
+        return ("weak", _words(item[0]))
+    part = item[0]
+    if isinstance(part, RawText) or part.type == "text" or part.data is None:
+        words = _canonical(part if isinstance(part, RawText) else part.text)
+        return ("result", "text\0tool\0" + words) if role == "tool" else ("text", role, words)
+    if part.text:
+        return ("text", role, _words(part.text))
+    return ("media", part.type, json.dumps(part.data, sort_keys=True, default=str))
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _canonical(value: str | RawText) -> str:
+    """JSON without the differences of writing it (order, blanks, escapes); the words of any other text."""
+    if isinstance(value, RawText):
+        inner: Any = value.node.value if value.node is not None else value.text
+    else:
+        inner = parsed(value)
+        if inner is None:
+            return _words(value)
+    try:
+        return json.dumps(inner, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    except (RecursionError, TypeError, ValueError):
+        return _words(value if isinstance(value, str) else value.text)
 
 
 _Item = TypeVar("_Item")
@@ -267,6 +313,29 @@ class Turn:
         """A part that the reader has no rule for: kept as JSON text, with a notice."""
         self._builder.notice("unknown", node, f"{what}: kept as JSON text")
         self.json(node)
+
+    def marks(self) -> list[Mark]:
+        """What each item of this turn says, comparable between sources that write the same turn differently.
+
+        Parallel to the items in order: `("text", role, words)`, `("call", name, arguments)`, `("result", words)`,
+        `("media", kind, facts)`, and `("weak", …)` for reasoning and opaque parts, which histories often leave out.
+        """
+        return [_mark(item, self.role) for item in self._items]
+
+    def call_ids(self) -> list[str]:
+        """For each item: the id of a call or of the call that a result answers, else `""`."""
+        role_id = self.call_id if self.role == "tool" else ""
+        return [
+            item.id if isinstance(item, CallDraft) else item.call_id if isinstance(item, Turn) else role_id
+            for item in self._items
+        ]
+
+    def keep(self, wanted: Sequence[bool]) -> None:
+        """Forget the items that are not wanted: they are repetitions of what another turn says."""
+        for item, stays in zip(self._items, wanted, strict=True):
+            if not stays:
+                _forget(item)
+        self._items = [item for item, stays in zip(self._items, wanted, strict=True) if stays]
 
     def release(self) -> None:
         """Let go of the document: what is told from now on has absolute places."""
