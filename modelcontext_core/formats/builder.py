@@ -55,7 +55,7 @@ class Builder:
         return made
 
     def scratch(self) -> ConversationBuilder:
-        """A conversation that is not part of the trace: turns are told to it, looked at, and then `take`n or dropped."""
+        """A conversation that is no part of the trace: turns are told to it, looked at, then `take`n or dropped."""
         return ConversationBuilder(self, id="", title="", parent="", after=0)
 
     def notice(self, kind: NoticeKind, where: Node | str, text: str) -> None:

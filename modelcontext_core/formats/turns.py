@@ -138,7 +138,7 @@ def _call(call: CallDraft) -> ToolCall:
 def _forget(item: Any) -> None:
     """Let go of the source text that an item wanted."""
     if isinstance(item, Turn):
-        item.keep([False] * len(item._items))
+        item.keep([False] * len(item.marks()))
         return
     raw = item.arguments if isinstance(item, CallDraft) else item[0]
     if isinstance(raw, RawText):
