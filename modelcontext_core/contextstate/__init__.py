@@ -1,6 +1,7 @@
 """Durable session state: sessions, checkpoints, commit validation, content-addressed payloads, and stores for them.
 
-Start with `open_store`. `PostgresStore` is loaded when first asked for, since its driver is an optional part. `docs/sessions.md` explains the rules; `stores/base.py` is the contract of a store.
+Start with `open_store`; `docs/sessions.md` explains the rules, and `stores/base.py` is the contract of a store.
+`PostgresStore` is loaded when it is first asked for, since its driver is an optional part.
 """
 
 from __future__ import annotations

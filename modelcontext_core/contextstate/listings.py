@@ -138,11 +138,16 @@ class BreakKind(StrEnum):
     PAYLOAD = "payload"
     OPERATION = "operation"
     HEAD = "head"
+    STORE = "store"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Break:
-    """One thing that `verify` found wrong. `where` is ours: `checkpoint 7`, `events 93-116`, `payload sha256:…`."""
+    """One thing that `verify` found wrong.
+
+    `where` is made by us (`checkpoint 7`, `events 93-116`, `payload sha256:…`, `store`), and so is `text`: neither
+    quotes what is stored.
+    """
 
     kind: BreakKind
     where: str

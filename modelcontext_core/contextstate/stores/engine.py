@@ -8,7 +8,7 @@ modules that this one uses: `steps`, `exporting`, `importing` and `verify`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -97,6 +97,9 @@ class StoreEngine(ABC):
         self._limits.validate()
         self._clock = clock or utc_now
 
+    def _now(self) -> datetime:
+        return self._clock().astimezone(UTC)
+
     # ---- what a store provides
 
     @abstractmethod
@@ -114,6 +117,10 @@ class StoreEngine(ABC):
     @abstractmethod
     def _scrub(self) -> None:
         """Remove what removed bytes may have left behind in the store's files."""
+
+    def _check(self) -> Sequence[str]:
+        """What the store itself finds wrong with its tables, in words that quote nothing stored."""
+        return ()
 
     @abstractmethod
     def info(self) -> StoreInfo: ...
@@ -162,6 +169,8 @@ class StoreEngine(ABC):
         holder = rows.find_holder(state, ref) if all(map(validation.is_identifier, owner)) else None
         holder = holder or rows.last_holder(state)
         if holder is not None:
+            if not holder.sound:
+                raise DamagedStoreError(self._location, f"payload {ref.ref}", "what is stored of its holder is damaged")
             return holder.record()
         if not state.revoked:
             raise PayloadNotFoundError(ref.ref)
@@ -193,7 +202,7 @@ class StoreEngine(ABC):
         with self._write(*prepared.locks) as rows:
             if _is_replay(rows, request):
                 return True
-            revoked = steps.commit(rows, prepared, self._clock())
+            revoked = steps.commit(rows, prepared, self._now())
         if revoked:
             self._scrub()
         return False
@@ -208,7 +217,7 @@ class StoreEngine(ABC):
                 attempt = Attempt(
                     operation_id=request.operation_id,
                     outcome=outcome,
-                    at=self._clock(),
+                    at=self._now(),
                     revision=session.revision.session,
                 )
                 rows.add_attempt(session.number, attempt, MAX_ATTEMPTS)
@@ -327,7 +336,7 @@ class StoreEngine(ABC):
             return rows.totals(session_id)
 
     def verify(self, session_id: str) -> VerifyReport:
-        return verify(self._read, session_id)
+        return verify(self._read, session_id, self._check)
 
     # ---- moving and deleting
 
@@ -336,7 +345,7 @@ class StoreEngine(ABC):
 
     def import_(self, lines: Iterable[bytes] | bytes) -> ImportReport:
         with self._write() as rows:
-            report, revoked = import_session(rows, lines, self._limits, self._clock)
+            report, revoked = import_session(rows, lines, self._limits, self._now)
         if revoked:
             self._scrub()
         return report

@@ -109,6 +109,8 @@ class _Export:
                 return sorted(holders, key=lambda holder: (holder.ref.sha256, holder.put))
 
     def _payload(self, rows: Rows, holder: HolderRow) -> list[bytes]:
+        if not holder.sound:
+            raise self._damaged(f"payload {holder.ref.ref}", "what is stored of its holder is damaged")
         stored = holder.payload.stored
         lines, revoked = self._payload_bytes(rows, holder.ref.sha256, stored)
         record = replace(holder.record(), revoked=revoked)

@@ -162,13 +162,16 @@ class _MemoryRows:
 
     def commits(self, session: SessionRow, after: int, limit: int) -> Sequence[CommitRow]:
         # The session counter of the first commit is 1, and there is no gap.
-        return self._numbers[session.number].commits[after : after + limit]
+        found = self._numbers.get(session.number)
+        return found.commits[after : after + limit] if found else ()
 
     def events(self, session: SessionRow, after: int, limit: int) -> tuple[SourceEvent, ...]:
-        return tuple(self._numbers[session.number].events[after : after + limit])
+        found = self._numbers.get(session.number)
+        return tuple(found.events[after : after + limit]) if found else ()
 
     def context(self, session: int, sha256: str) -> bytes | None:
-        return self._numbers[session].contexts.get(sha256)
+        found = self._numbers.get(session)
+        return found.contexts.get(sha256) if found else None
 
     def drop_session(self, session: int) -> None:
         dropped = self._numbers.pop(session)

@@ -91,6 +91,7 @@ MIGRATIONS: Final[list[tuple[str, ...]]] = [
             retention {bytes} NOT NULL,
             uses {int} NOT NULL,
             put {int} NOT NULL,
+            seal {bytes} NOT NULL,
             UNIQUE (payload_no, session_id, namespace, workspace_id, subject_id)
         )
         """,

@@ -96,7 +96,10 @@ class PayloadState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HolderRow:
-    """One holder of a payload: its own fields of the last put. `put` orders the puts of one digest."""
+    """One holder of a payload: its own fields of the last put.
+
+    `put` orders the puts of one digest; `sound` says whether the fields are those that were written.
+    """
 
     number: int
     payload: PayloadState
@@ -106,6 +109,7 @@ class HolderRow:
     put: int
     holders: int = 0
     sessions: int = 0
+    sound: bool = True
 
     def record(self) -> PayloadRecord:
         """The record without data. Once bytes were seen, the size is theirs, whatever a later put without data said."""

@@ -13,6 +13,7 @@ from modelcontext_core.contextstate.records import BindingRevision, ContentRef, 
 from modelcontext_core.contextstate.stores.rows import CommitRow, HolderRow, PayloadState, SessionRow, sum_totals
 from modelcontext_core.contextstate.stores.sqlrows import (
     RowReader,
+    holder_seal,
     pack_commit,
     pack_event,
     pack_json,
@@ -36,12 +37,12 @@ _FIND_PAYLOAD: Final = (
     "FROM cs_payload p LEFT JOIN cs_bytes b ON b.payload_no = p.no"
 )
 _FIND_HOLDER: Final = (
-    "SELECT no, session_id, namespace, workspace_id, subject_id, size, retention, uses, put "
+    "SELECT no, session_id, namespace, workspace_id, subject_id, size, retention, uses, put, seal "
     "FROM cs_holder WHERE payload_no = ?"
 )
 # The columns of _FIND_HOLDER, those of _FIND_PAYLOAD, and how many hold the same bytes.
 _HOLDERS: Final = (
-    "SELECT h.no, h.session_id, h.namespace, h.workspace_id, h.subject_id, h.size, h.retention, h.uses, h.put, "
+    "SELECT h.no, h.session_id, h.namespace, h.workspace_id, h.subject_id, h.size, h.retention, h.uses, h.put, h.seal, "
     "p.no, p.sha256, p.size, p.revoked, p.retention, b.payload_no IS NOT NULL, "
     "(SELECT COUNT(*) FROM cs_holder o WHERE o.payload_no = p.no), "
     "(SELECT COUNT(DISTINCT o.session_id) FROM cs_holder o WHERE o.payload_no = p.no) "
@@ -87,7 +88,7 @@ class SQLRows:
 
     def find_operation(self, operation_id: str) -> bytes | None:
         rows = self._run("SELECT fingerprint FROM cs_commit WHERE operation_id = ?", (operation_id,))
-        return bytes(rows[0][0]) if rows else None
+        return self._reader.blob("operation", rows)
 
     def add_session(self, session_id: str, binding: BindingRevision) -> int:
         rows = self._run(
@@ -142,7 +143,7 @@ class SQLRows:
         rows = self._run(
             "SELECT data FROM cs_context WHERE session_no = ? AND sha256 = ?", (session, bytes.fromhex(sha256))
         )
-        return bytes(rows[0][0]) if rows else None
+        return self._reader.blob("active context", rows)
 
     def drop_session(self, session: int) -> None:
         self._run("DELETE FROM cs_attempt WHERE session_no = ?", (session,))
@@ -159,7 +160,7 @@ class SQLRows:
 
     def payload_bytes(self, payload: int) -> bytes | None:
         rows = self._run("SELECT data FROM cs_bytes WHERE payload_no = ?", (payload,))
-        return bytes(rows[0][0]) if rows else None
+        return self._reader.blob("payload", rows)
 
     def add_payload(self, sha256: str, retention: str) -> int:
         rows = self._run(
@@ -172,9 +173,10 @@ class SQLRows:
         ref, retention = record.ref, pack_text(record.retention)
         self._run(
             "INSERT INTO cs_holder (payload_no, session_id, namespace, workspace_id, subject_id, size, retention, "
-            "uses, put) SELECT ?, ?, ?, ?, ?, ?, ?, ?, 1 + COALESCE(MAX(put), 0) FROM cs_holder WHERE payload_no = ? "
+            "uses, seal, put) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 + COALESCE(MAX(put), 0) FROM cs_holder "
+            "WHERE payload_no = ? "
             "ON CONFLICT (payload_no, session_id, namespace, workspace_id, subject_id) DO UPDATE SET "
-            "size = excluded.size, retention = excluded.retention, put = excluded.put, "
+            "size = excluded.size, retention = excluded.retention, put = excluded.put, seal = excluded.seal, "
             "uses = cs_holder.uses + excluded.uses",
             (
                 payload,
@@ -185,6 +187,7 @@ class SQLRows:
                 ref.size,
                 retention,
                 int(counted),
+                holder_seal(record),
                 payload,
             ),
         )

@@ -148,6 +148,15 @@ class SQLiteStore(StoreEngine):
                 self._location, "the bytes are removed, but readers keep the log that held them; revoke again later"
             )
 
+    def _check(self) -> Sequence[str]:
+        """The small tables and their indexes. What is large is read row by row anyway, and checked by its digests."""
+        found = []
+        with self._read():
+            for table in ("cs_session", "cs_payload", "cs_holder"):
+                lines = self._connection.execute(f"PRAGMA integrity_check({table})")
+                found += [f"{table}: {line}" for (line,) in lines if line != "ok"]
+        return found
+
     def info(self) -> StoreInfo:
         """Kind `sqlite`, the path, and the size of the file."""
         with self._read():
@@ -193,6 +202,9 @@ class _Connection:
             return self._connection.execute(statement, parameters).fetchall()
         except sqlite3.Error as error:
             raise self._translated(error) from error
+        except UnicodeDecodeError as error:
+            # SQLite quotes the damaged text in its message.
+            raise DamagedStoreError(self._location, "", "its tables cannot be read") from error
 
     def execute_many(self, statement: str, parameters: Iterable[Sequence[Any]]) -> None:
         try:

@@ -6,6 +6,7 @@ in which texts they take; identifiers are validated and go in as text. Counters 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -24,7 +25,16 @@ from modelcontext_core.contextstate.records import (
 )
 from modelcontext_core.contextstate.stores.rows import CommitRow, GivenPayload, HolderRow, PayloadState, SessionRow
 
-__all__ = ["RowReader", "pack_commit", "pack_event", "pack_json", "pack_text", "to_micros", "upper_bound"]
+__all__ = [
+    "RowReader",
+    "holder_seal",
+    "pack_commit",
+    "pack_event",
+    "pack_json",
+    "pack_text",
+    "to_micros",
+    "upper_bound",
+]
 
 T = TypeVar("T")
 
@@ -100,6 +110,13 @@ def pack_commit(row: CommitRow) -> bytes:
     return pack_json(details)
 
 
+def holder_seal(record: PayloadRecord) -> bytes:
+    """A digest over a holder's fields: a commit has its fingerprint, a put has nothing else to be checked against."""
+    ref = record.ref
+    fields = [ref.sha256, ref.session_id, ref.namespace, ref.workspace_id, ref.subject_id, ref.size, record.retention]
+    return hashlib.sha256(pack_json(fields)).digest()[:16]
+
+
 class RowReader:
     """Makes records of database rows; raises `DamagedStoreError` with the place of one that is none."""
 
@@ -111,6 +128,10 @@ class RowReader:
             return read()
         except _FAULTS as error:
             raise DamagedStoreError(self._location, where, "what is stored of it cannot be read") from error
+
+    def blob(self, where: str, rows: Sequence[Sequence[Any]]) -> bytes | None:
+        """The bytes in a single row of one column, None without a row."""
+        return self._guard(where, lambda: _bytes(rows[0][0])) if rows else None
 
     def session(self, row: Sequence[Any]) -> SessionRow:
         """From no, id, session, durable, source, binding."""
@@ -148,17 +169,17 @@ class RowReader:
         return self._guard(_payload_name(row[1]), lambda: _payload(row))
 
     def holder(self, row: Sequence[Any], payload: PayloadState) -> HolderRow:
-        """From no, session_id, namespace, workspace_id, subject_id, size, retention, uses, put."""
+        """From no, session_id, namespace, workspace_id, subject_id, size, retention, uses, put, seal."""
         return self._guard(f"payload sha256:{payload.sha256}", lambda: _holder(row, payload))
 
     def held(self, row: Sequence[Any]) -> HolderRow:
         """From the columns of `holder`, those of `payload`, how many holders and how many sessions have the bytes."""
 
         def read() -> HolderRow:
-            holder = _holder(row[:9], _payload(row[9:15]))
-            return replace(holder, holders=_int(row[15]), sessions=_int(row[16]))
+            holder = _holder(row[:10], _payload(row[10:16]))
+            return replace(holder, holders=_int(row[16]), sessions=_int(row[17]))
 
-        return self._guard(_payload_name(row[10]), read)
+        return self._guard(_payload_name(row[11]), read)
 
     def attempts(self, rows: Iterable[Sequence[Any]]) -> list[Attempt]:
         """From session, operation_id, outcome, at. The log is no part of the contract: what is none is left out."""
@@ -186,8 +207,15 @@ def _str(value: Any) -> str:
     return value
 
 
+def _bytes(value: Any) -> bytes:
+    # Not `bytes(value)`, which makes zeros of a number.
+    if not isinstance(value, bytes):
+        raise TypeError("no bytes")
+    return value
+
+
 def _unpack_text(data: Any) -> str:
-    return bytes(data).decode("utf-8", "surrogatepass")
+    return _bytes(data).decode("utf-8", "surrogatepass")
 
 
 def _time(micros: Any) -> datetime:
@@ -202,7 +230,7 @@ def _payload(row: Sequence[Any]) -> PayloadState:
     number, sha256, size, revoked, retention, stored = row
     return PayloadState(
         number=_int(number),
-        sha256=bytes(sha256).hex(),
+        sha256=_bytes(sha256).hex(),
         size=None if size is None else _int(size),
         revoked=bool(_int(revoked)),
         stored=bool(stored),
@@ -211,7 +239,7 @@ def _payload(row: Sequence[Any]) -> PayloadState:
 
 
 def _holder(row: Sequence[Any], payload: PayloadState) -> HolderRow:
-    number, session_id, namespace, workspace_id, subject_id, size, retention, uses, put = row
+    number, session_id, namespace, workspace_id, subject_id, size, retention, uses, put, seal = row
     ref = ContentRef(
         ref=f"sha256:{payload.sha256}",
         namespace=_str(namespace),
@@ -221,13 +249,15 @@ def _holder(row: Sequence[Any], payload: PayloadState) -> HolderRow:
         subject_id=_str(subject_id),
         size=_int(size),
     )
+    record = PayloadRecord(ref=ref, retention=_unpack_text(retention))
     return HolderRow(
         number=_int(number),
         payload=payload,
         ref=ref,
-        retention=_unpack_text(retention),
+        retention=record.retention,
         uses=_int(uses),
         put=_int(put),
+        sound=_bytes(seal) == holder_seal(record),
     )
 
 
@@ -241,7 +271,7 @@ def _commit(session_id: str, row: Sequence[Any]) -> CommitRow:
         revision=Revision(session=_int(session), durable=_int(durable), source=_int(source)),
         events=_int(events),
         operation_id=_str(operation_id),
-        fingerprint=bytes(fingerprint),
+        fingerprint=_bytes(fingerprint),
         expected_binding=binding if expected is None else from_tree(BindingRevision, expected),
         binding=binding,
         turn_id=_int(members["turn_id"]),
@@ -250,7 +280,7 @@ def _commit(session_id: str, row: Sequence[Any]) -> CommitRow:
         schema_version=_int(members["schema_version"]),
         idempotency_key=_str(members.get("idempotency_key", operation_id)),
         payloads=tuple(_given(session_id, item) for item in members.get("payloads", ())),
-        context_sha256=bytes(context_sha256).hex(),
+        context_sha256=_bytes(context_sha256).hex(),
         context_bytes=_int(context_bytes),
         committed_at=_time(at),
     )

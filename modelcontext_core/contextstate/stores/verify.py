@@ -6,7 +6,7 @@ stays open from one to the next. What cannot be read is one break; the rest is s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from modelcontext_core.contextstate.errors import (
@@ -18,7 +18,7 @@ from modelcontext_core.contextstate.errors import (
 )
 from modelcontext_core.contextstate.fingerprint import request_fingerprint
 from modelcontext_core.contextstate.listings import Break, BreakKind, VerifyReport
-from modelcontext_core.contextstate.records import SourceEvent
+from modelcontext_core.contextstate.records import ContentRef, SourceEvent
 from modelcontext_core.contextstate.refs import digest
 from modelcontext_core.contextstate.stores import steps
 from modelcontext_core.contextstate.stores.rows import CommitRow, HolderRow, ReadRows, Rows, SessionRow, to_request
@@ -31,11 +31,20 @@ _BATCH = 200
 _NO_CONTEXT = b"-"
 
 
-def verify(read: ReadRows, session_id: str) -> VerifyReport:
-    """Check the session as it is when the check begins; raises `SessionNotFoundError`."""
-    with read() as rows:
-        session = steps.find_session(rows, session_id)
-    return _Verify(read, session).run()
+def verify(read: ReadRows, session_id: str, check: Callable[[], Sequence[str]]) -> VerifyReport:
+    """Check the session as it is when the check begins; raises `SessionNotFoundError`.
+
+    `check` is what the store can check by itself of the tables in which a session could be lost from sight.
+    """
+    try:
+        faults = check()
+        with read() as rows:
+            session = steps.find_session(rows, session_id)
+    except DamagedStoreError as error:
+        # Without its head nothing of the session can be found.
+        broken = Break(kind=BreakKind.HEAD, where=error.where or "store", text=error.text)
+        return VerifyReport(session_id=session_id, checkpoints=0, events=0, payloads=0, breaks=(broken,))
+    return _Verify(read, session).run(faults)
 
 
 class _Verify:
@@ -48,12 +57,15 @@ class _Verify:
         self._checkpoints = 0
         self._payloads = 0
 
-    def run(self) -> VerifyReport:
+    def run(self, faults: Sequence[str]) -> VerifyReport:
         session = self._session
+        for text in faults:
+            self._found(BreakKind.STORE, "store", text)
         for revision in range(1, session.revision.session + 1):
             row = None
             with self._reading(BreakKind.RECORD, f"checkpoint {revision}") as rows:
                 row = self._commit(rows, revision)
+            # None for a commit that is broken itself: it says nothing about the next one.
             self._previous = row
         with self._reading(BreakKind.HEAD, "head") as rows:
             self._head(rows)
@@ -67,7 +79,9 @@ class _Verify:
         )
 
     def _found(self, kind: BreakKind, where: str, text: str) -> None:
-        self._breaks.append(Break(kind=kind, where=where, text=text))
+        # One place may be come by from several sides.
+        if not any((known.kind, known.where) == (kind, where) for known in self._breaks):
+            self._breaks.append(Break(kind=kind, where=where, text=text))
 
     @contextmanager
     def _reading(self, kind: BreakKind, where: str) -> Iterator[Rows]:
@@ -78,7 +92,8 @@ class _Verify:
                     raise SessionNotFoundError(self._session.session_id)
                 yield rows
         except DamagedStoreError as error:
-            self._found(kind, error.where or where, error.text)
+            named = error.where or where
+            self._found(BreakKind.PAYLOAD if named.startswith("payload") else kind, named, error.text)
 
     # ---- one commit
 
@@ -92,11 +107,13 @@ class _Verify:
         self._checkpoints += 1
         context = self._context(rows, row, where)
         events = self._commit_events(rows, row, where)
-        self._rules(row, events, context or _NO_CONTEXT, where, whole=context is not None)
+        sound = events is not None and self._rules(row, events, context, where)
+        if not sound:
+            return None
         if rows.find_operation(row.operation_id) != row.fingerprint:
             self._found(BreakKind.OPERATION, where, "its operation key does not lead back to it")
         for given in row.payloads:
-            self._given(rows, row, given.record.ref.sha256, given.had_data)
+            self._given(rows, row, given.record.ref, given.had_data)
         return row
 
     def _context(self, rows: Rows, row: CommitRow, where: str) -> bytes | None:
@@ -125,14 +142,10 @@ class _Verify:
             return None
         return events
 
-    def _rules(
-        self, row: CommitRow, events: tuple[SourceEvent, ...] | None, context: bytes, where: str, *, whole: bool
-    ) -> None:
+    def _rules(self, row: CommitRow, events: tuple[SourceEvent, ...], context: bytes | None, where: str) -> bool:
         """The commit rules again, then the fingerprint, which depends on every byte of the request."""
-        if events is None:
-            return
         try:
-            request = to_request(row, events, context)
+            request = to_request(row, events, _NO_CONTEXT if context is None else context)
             request.validate()
             previous = self._previous
             if row.revision.session == 1:
@@ -141,25 +154,30 @@ class _Verify:
                 continues_session(request, previous.revision, previous.binding)
         except InvalidRecordError as error:
             self._found(BreakKind.RECORD, where, f"{error.field} {error.reason}")
-            return
+            return False
         except StaleRevisionError:
             self._found(BreakKind.CHAIN, where, "its counters do not follow from the checkpoint before")
-            return
+            return False
         except StaleBindingError:
             self._found(BreakKind.CHAIN, where, "its expected binding is not that of the checkpoint before")
-            return
+            return False
         digests = [given.record.ref.sha256 if given.had_data else "" for given in row.payloads]
-        if whole and request_fingerprint(request, digests) != row.fingerprint:
+        # Without its context the rest cannot be checked this way; that it is missing has been said.
+        if context is not None and request_fingerprint(request, digests) != row.fingerprint:
             self._found(BreakKind.RECORD, where, "what is stored of it is not what was committed")
+            return False
+        return True
 
-    def _given(self, rows: Rows, row: CommitRow, sha256: str, had_data: bool) -> None:
-        """A payload of a commit must still be known, and there unless it was revoked. Holders are checked later."""
-        where = f"payload sha256:{sha256}"
-        state = rows.find_payload(sha256)
+    def _given(self, rows: Rows, row: CommitRow, ref: ContentRef, had_data: bool) -> None:
+        """A payload of a commit must still be known, held, and there unless it was revoked."""
+        where = f"payload {ref.ref}"
+        state = rows.find_payload(ref.sha256)
         if state is None:
             self._found(BreakKind.PAYLOAD, where, f"checkpoint {row.revision.session} gave it, it is missing")
         elif had_data and not state.revoked and not state.stored:
             self._found(BreakKind.PAYLOAD, where, f"checkpoint {row.revision.session} gave its bytes, they are missing")
+        elif not state.revoked and rows.find_holder(state, ref) is None:
+            self._found(BreakKind.PAYLOAD, where, f"checkpoint {row.revision.session} gave it, its holder is missing")
 
     # ---- the session as a whole
 
@@ -193,6 +211,8 @@ class _Verify:
             holder.record().validate()
         except InvalidRecordError as error:
             self._found(BreakKind.PAYLOAD, where, f"{error.field} {error.reason}")
+        if not holder.sound:
+            self._found(BreakKind.PAYLOAD, where, "what is stored of its holder is not what was put")
         state = rows.find_payload(holder.ref.sha256)
         if state is None:
             return
