@@ -15,20 +15,36 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from inspector_app.views.analysis import Analysis
+from inspector_app.views.analysis import Analysis, Proof
+from inspector_app.views.linked import Part, plan, view_part
 from inspector_app.views.texts import all_texts
 from modelcontext_core import formats, tokens
 from modelcontext_core.formats.base import Conversation, Trace
 from modelcontext_core.grammar import find_uuids
 from modelcontext_core.leaks import IdentifierLeak
 from modelcontext_core.messages import ChunkReference, Message
-from modelcontext_core.policies import DEFAULT_POLICIES, Discovery, ToolPolicies
+from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
 from modelcontext_core.registry import EncodeReport, Registry
 from modelcontext_core.roundtrip import check_round_trip
 
-__all__ = ["SECONDS_HELD", "Held", "Options", "Shelf", "analyse", "open_bytes", "open_path", "shelf"]
+__all__ = [
+    "SECONDS_HELD",
+    "Held",
+    "Options",
+    "Shelf",
+    "analyse",
+    "open_bytes",
+    "open_path",
+    "part",
+    "parts",
+    "prove",
+    "shelf",
+]
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 SECONDS_HELD: Final = 15 * 60
 _ANALYSES_HELD: Final = 3
@@ -57,6 +73,9 @@ class Held:
     digest: str
     touched: float = 0.0
     analyses: OrderedDict[Options, Analysis] = field(default_factory=OrderedDict)
+    proofs: OrderedDict[Options, Proof] = field(default_factory=OrderedDict)
+    plans: OrderedDict[bool, list[Part]] = field(default_factory=OrderedDict)
+    drawn: OrderedDict[tuple[Options, int], dict[str, Any]] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -147,15 +166,40 @@ def open_path(path: Path, format_name: str = "") -> Held:
 
 
 def analyse(held: Held, options: Options) -> Analysis:
-    """Return what the core finds out about a trace under `options`; the last few are remembered with the trace."""
+    """Return a trace encoded under `options`; the last few are remembered with the trace."""
     with held.lock:
-        found = held.analyses.get(options)
-        if found is None:
-            found = held.analyses[options] = _analyse(held, options)
-            while len(held.analyses) > _ANALYSES_HELD:
-                held.analyses.popitem(last=False)
-        held.analyses.move_to_end(options)
-        return found
+        return _remembered(held.analyses, replace(options, encoding=""), lambda: _analyse(held, options))
+
+
+def prove(held: Held, options: Options) -> Proof:
+    """Return what is proven about a trace under `options`; the last few are remembered with the trace."""
+    analysis = analyse(held, options)
+    with held.lock:
+        return _remembered(held.proofs, options, lambda: _prove(analysis, options))
+
+
+def parts(held: Held, options: Options) -> list[Part]:
+    """Return how the linked view cuts a trace."""
+    analysis = analyse(held, options)
+    with held.lock:
+        return _remembered(held.plans, options.as_result, lambda: plan(analysis.messages))
+
+
+def part(held: Held, options: Options, number: int) -> dict[str, Any]:
+    """Return one part of a trace as the linked view takes it; the last few are remembered with the trace."""
+    analysis, cut = analyse(held, options), parts(held, options)
+    with held.lock:
+        key = (replace(options, encoding=""), number)
+        return _remembered(held.drawn, key, lambda: view_part(analysis, cut, number))
+
+
+def _remembered(known: OrderedDict[_Key, _Value], key: _Key, make: Callable[[], _Value]) -> _Value:
+    if key not in known:
+        known[key] = make()
+        while len(known) > _ANALYSES_HELD:
+            known.popitem(last=False)
+    known.move_to_end(key)
+    return known[key]
 
 
 def _analyse(held: Held, options: Options) -> Analysis:
@@ -164,31 +208,35 @@ def _analyse(held: Held, options: Options) -> Analysis:
         messages = tuple(replace(message, role="tool", name="pasted") for message in messages)
     discovery = ToolPolicies.discover(messages)
     accepted = [rule for number, rule in enumerate(discovery.proposals) if number not in options.off]
-    wanted = options.pack == "discovered" or (options.pack == "auto" and bool(discovery.proposals))
-    policies = discovery.policies_for(accepted) if wanted else DEFAULT_POLICIES
+    discovered = options.pack != "builtin" and bool(accepted)
+    policies = discovery.policies_for(accepted) if discovered else DEFAULT_POLICIES
     registry = Registry(citations_enabled=options.citations, policies=policies)
     report = registry.encode_with_report(messages)
-    again = registry.encode_messages(report.messages)
-    discovered = wanted and bool(accepted)
-    round_trip = check_round_trip(messages, report, registry)
     _make_citable(registry, held.conversation, report)
-    leaks = tuple(registry.leaked_identifiers(report.messages))
     return Analysis(
         messages=messages,
         encoded=report.messages,
         spans=report.spans,
         handles=registry.handles(),
-        leaks=leaks,
-        declared_leaks=_declared_leaks(messages, options) if discovered else leaks,
-        round_trip=round_trip,
-        changed_twice=sum(before != after for before, after in zip(report.messages, again, strict=True)),
+        leaks=tuple(registry.leaked_identifiers(report.messages)),
         user_ids=_user_ids(messages),
-        before=tokens.count(all_texts(messages), options.encoding),
-        after=tokens.count(all_texts(report.messages), options.encoding),
         registry=registry,
         discovered=discovered,
         proposals=discovery.proposals,
         off=options.off,
+    )
+
+
+def _prove(analysis: Analysis, options: Options) -> Proof:
+    registry, encoded = analysis.registry, analysis.encoded
+    report = EncodeReport(messages=encoded, spans=analysis.spans)
+    again = registry.encode_messages(encoded)
+    return Proof(
+        round_trip=check_round_trip(analysis.messages, report, registry),
+        changed_twice=sum(before != after for before, after in zip(encoded, again, strict=True)),
+        declared_leaks=_declared_leaks(analysis.messages, options) if analysis.discovered else analysis.leaks,
+        before=tokens.count(all_texts(analysis.messages), options.encoding),
+        after=tokens.count(all_texts(encoded), options.encoding),
     )
 
 
@@ -228,8 +276,3 @@ def _user_ids(messages: Sequence[Message]) -> int:
         for start, end in find_uuids(text)
     }
     return len(found)
-
-
-def discover(held: Held) -> Discovery:
-    """Return the rules that the tools of a trace suggest."""
-    return ToolPolicies.discover(held.conversation.messages)

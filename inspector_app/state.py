@@ -19,6 +19,7 @@ __all__ = [
     "PageState",
     "Problem",
     "bind",
+    "field",
     "first_time",
     "forget",
     "held_key",
@@ -152,6 +153,11 @@ def first_time(name: str) -> bool:
     first = slot not in st.session_state
     st.session_state[slot] = True
     return first
+
+
+def field(name: str) -> Any:
+    """Return what stands in a widget, for its callback; None when it is not drawn."""
+    return st.session_state.get(name)
 
 
 def forget(*names: str) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inspector_app import state
+from inspector_app import opening, state
 from inspector_app.app_pages import playground_open, playground_trace
 from inspector_app.page_state.playground import PlaygroundState
 
 
 def _page() -> None:
-    current = state.save(playground_open.preloaded(state.load(PlaygroundState)))
-    held = playground_open.opened(current)
+    current = state.save(opening.preloaded(state.load(PlaygroundState)))
+    held = opening.opened(current)
     current = state.load(PlaygroundState)
     if held is None:
         with st.container(key="opening"):

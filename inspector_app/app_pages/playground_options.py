@@ -71,7 +71,7 @@ def _switched_off(switches: Sequence[bool]) -> tuple[int, ...]:
     return tuple(number for number, on in enumerate(switches) if not on)
 
 
-def downloads(current: PlaygroundState, held: data.Held, analysis: Analysis) -> None:
+def downloads(current: PlaygroundState, held: data.Held, analysis: Analysis, chosen: data.Options) -> None:
     """Draw the downloads, made when they are asked for, the link to this view and the diagnostics."""
     st.download_button(
         words.playground.SAVE_ENCODED,
@@ -93,7 +93,9 @@ def downloads(current: PlaygroundState, held: data.Held, analysis: Analysis) -> 
     )
     st.download_button(
         words.playground.SAVE_REPORT,
-        lambda: html_report(analysis, name=held.name, price=current.price, currency=current.currency),
+        lambda: html_report(
+            analysis, data.prove(held, chosen), name=held.name, price=current.price, currency=current.currency
+        ),
         file_name=words.playground.FILE_REPORT,
         mime="text/html",
         on_click="ignore",

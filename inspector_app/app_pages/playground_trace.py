@@ -18,7 +18,7 @@ from inspector_app.components.rail import rail
 from inspector_app.page_state.playground import PlaygroundState, View
 from inspector_app.views import facts, linked, search, tables
 from inspector_app.views import rail as rail_view
-from inspector_app.views.analysis import Analysis
+from inspector_app.views.analysis import Analysis, Proof
 from inspector_app.views.hidden import displayable
 from modelcontext_core import formats
 
@@ -28,16 +28,13 @@ GROUP: Final = "playground_linked"
 
 
 def trace_page(current: PlaygroundState, held: data.Held) -> None:
-    """Draw everything about one trace."""
-    analysis = data.analyse(held, _options(current))
-    version = f"{held.key}:{hash(_options(current)):x}"
+    """Draw everything about one trace. The proof is drawn last, because it takes longest; its place is kept for it."""
+    options = _options(current)
+    analysis = data.analyse(held, options)
+    version = f"{held.key}:{hash(options):x}"
     playground_open.draw_problem(current)
     query = _source_line(current, held, analysis)
-    asked = proof_line(
-        facts.proof_facts(analysis, price=current.price, currency=current.currency), key="proof", group=GROUP
-    )
-    if asked and current.view != "messages":
-        current = state.save(replace(current, view="messages"))
+    proof_box = st.container(key="proof_box")
     _switch(held, analysis, version)
     if current.view == "handles":
         _handles(analysis, query)
@@ -46,7 +43,18 @@ def trace_page(current: PlaygroundState, held: data.Held) -> None:
     elif current.view == "notices":
         _notices(held)
     else:
-        _messages(analysis, version, query)
+        _messages(held, options, version, query)
+    with proof_box:
+        _proof(current, analysis, data.prove(held, options))
+
+
+def _proof(current: PlaygroundState, analysis: Analysis, proof: Proof) -> None:
+    asked = proof_line(
+        facts.proof_facts(analysis, proof, price=current.price, currency=current.currency), key="proof", group=GROUP
+    )
+    if asked and current.view != "messages":
+        state.save(replace(state.load(PlaygroundState), view="messages"))
+        st.rerun()
 
 
 def _options(current: PlaygroundState) -> data.Options:
@@ -88,7 +96,7 @@ def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) 
         with st.popover(words.playground.OPTIONS, icon=":material/tune:", key="options_popover"):
             playground_options.options(held, analysis)
         with st.popover(words.playground.DOWNLOAD, icon=":material/download:", key="download_popover"):
-            playground_options.downloads(current, held, analysis)
+            playground_options.downloads(current, held, analysis, _options(current))
     if chosen:
         state.set_problem(None)
         state.save(current.opened(sample=chosen))
@@ -129,9 +137,9 @@ def _switch(held: data.Held, analysis: Analysis, version: str) -> None:
 
 
 @st.fragment
-def _messages(analysis: Analysis, version: str, query: str) -> None:
+def _messages(held: data.Held, options: data.Options, version: str, query: str) -> None:
     current = state.load(PlaygroundState)
-    parts = linked.plan(analysis.messages)
+    analysis = data.analyse(held, options)
     found = search.find(analysis, query)
     with st.container(horizontal=True, key="work", gap=None):
         with st.container(key="rail_box"):
@@ -139,7 +147,7 @@ def _messages(analysis: Analysis, version: str, query: str) -> None:
         if chosen is not None and chosen != current.message:
             current = state.save(replace(current, message=chosen))
         with st.container(key="linked_box"):
-            _linked(analysis, version, parts, current)
+            _linked(held, options, version, current)
 
 
 def _rail(analysis: Analysis, version: str, found: Mapping[int, int], query: str, message: int) -> int | None:
@@ -171,11 +179,12 @@ def _rail_table(analysis: Analysis, version: str, found: Mapping[int, int]) -> i
     return int(rows[picked[0]][words.common.COLUMN_NUMBER]) if picked else None
 
 
-def _linked(analysis: Analysis, version: str, parts: list[linked.Part], current: PlaygroundState) -> None:
+def _linked(held: data.Held, options: data.Options, version: str, current: PlaygroundState) -> None:
+    analysis, parts = data.analyse(held, options), data.parts(held, options)
     part = state.pinned("part", version, linked.part_of(parts, current.message))
     goto = state.pinned("goto", f"{version}:{part}", current.message)
     asked = linked_view(
-        linked.view_part(analysis, parts, part),
+        data.part(held, options, part),
         key=GROUP,
         titles=words.playground.TITLES_MESSAGES,
         rev=f"{version}:{part}",

@@ -14,7 +14,8 @@ Rows leave this module as plain lists, because they go to the browser by the tho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -44,6 +45,9 @@ DROPPED: Final = "d"  # removed from the text
 FOLD_LONGER_THAN: Final = 4
 # A minified megabyte on one line would be one box for the browser: it is cut into rows of this many characters.
 _ROW_CHARACTERS: Final = 4_000
+
+# The attribute of a canonical citation that names the knowledge base.
+_BASE: Final = re.compile(r'kb_id="([^"]+)"')
 
 Segment = str | list[str | int]
 Row = list[object]
@@ -132,6 +136,25 @@ def narrowed(mark: Mark, left: str, right: str, left_value: str, right_value: st
         out_start=out_start,
         out_end=out_start + len(right_value),
     )
+
+
+def bases_after(mark: Mark, whole: Mark, left: str, right: str, known: Mapping[str, int]) -> list[Mark]:
+    """Return marks for the knowledge bases in what `narrowed` left out behind `mark`, on the side where they stand.
+
+    A citation tag names its base beside its chunk; the handle form of a citation names the chunk alone.
+    """
+    found: list[Mark] = []
+    for match in _BASE.finditer(left, mark.end, whole.end):
+        if match[1] in known:
+            start, end = match.span(1)
+            found.append(
+                Mark(start=start, end=end, out_start=whole.out_end, out_end=whole.out_end, identity=known[match[1]])
+            )
+    for match in _BASE.finditer(right, mark.out_end, whole.out_end):
+        if match[1] in known:
+            start, end = match.span(1)
+            found.append(Mark(start=whole.end, end=whole.end, out_start=start, out_end=end, identity=known[match[1]]))
+    return found[:1]
 
 
 class _Rows:

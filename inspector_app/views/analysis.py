@@ -14,16 +14,15 @@ from modelcontext_core.registry import HandleRow, Registry, Span
 from modelcontext_core.roundtrip import RoundTrip
 from modelcontext_core.tokens import TokenCount
 
-__all__ = ["Analysis"]
+__all__ = ["Analysis", "Proof", "count_leaks"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Analysis:
-    """One conversation, encoded, with everything that was checked about it.
+    """One conversation, encoded.
 
-    `leaks` are the raw ids left under the pack in use, `declared_leaks` those left under the declared pack alone (the
-    same where no pack was discovered). `changed_twice` counts messages that a second encoding changed, which must be
-    none. `user_ids` counts distinct raw ids in user text, which stay on purpose.
+    `leaks` are the raw ids left under the pack in use. `user_ids` counts distinct raw ids in user text, which stay on
+    purpose. `discovered` says whether discovered rules were in use, `off` which of the `proposals` were not.
     """
 
     messages: Sequence[Message]
@@ -31,12 +30,7 @@ class Analysis:
     spans: Sequence[Span]
     handles: Sequence[HandleRow]
     leaks: Sequence[IdentifierLeak]
-    declared_leaks: Sequence[IdentifierLeak]
-    round_trip: RoundTrip
-    changed_twice: int
     user_ids: int
-    before: TokenCount
-    after: TokenCount
     registry: Registry
     discovered: bool = False
     proposals: Sequence[Proposal] = ()
@@ -62,6 +56,11 @@ class Analysis:
     def identity_of(self) -> Mapping[str, int]:
         """The row number of each handle in `handles`: how the views name an identity."""
         return {row.handle: number for number, row in enumerate(self.handles)}
+
+    @cached_property
+    def bases(self) -> Mapping[str, int]:
+        """The row number of each knowledge base in `handles`, by its durable id."""
+        return {row.durable: number for number, row in enumerate(self.handles) if row.space == "knowledge_base"}
 
     @cached_property
     def first_span(self) -> Mapping[int, Span]:
@@ -92,6 +91,21 @@ class Analysis:
     def raw_left(self) -> int:
         """How many raw ids are left, each counted once for each field of each message."""
         return count_leaks(self.leaks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What was proven about a conversation; it takes longer than the analysis and is shown when it is there.
+
+    `declared_leaks` are the raw ids left under the declared pack alone (the same as the analysis found where no rule
+    was discovered). `changed_twice` counts messages that a second encoding changed, which must be none.
+    """
+
+    round_trip: RoundTrip
+    changed_twice: int
+    declared_leaks: Sequence[IdentifierLeak]
+    before: TokenCount
+    after: TokenCount
 
 
 def count_leaks(leaks: Sequence[IdentifierLeak]) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from inspector_app import words
-from inspector_app.views.alignment import DROPPED, IDENTITY, KEPT, Mark, align, narrowed
+from inspector_app.views.alignment import DROPPED, IDENTITY, KEPT, Mark, align, bases_after, narrowed
 from inspector_app.views.analysis import Analysis
 from inspector_app.views.hidden import displayable
 from inspector_app.views.linked import identities, looks_structured
@@ -39,9 +39,10 @@ def last_answer(analysis: Analysis) -> str:
 
 def answer_view(analysis: Analysis, report: DecodeReport, text: str) -> dict[str, Any]:
     """Return an answer and what a reader sees as one block of the linked view."""
-    marks = [_mark(analysis, item, text, report.text) for item in report.items]
+    marks = [mark for item in report.items for mark in _marks(analysis, item, text, report.text)]
+    restored = sum(item.kind == _RESTORED for item in report.items)
     kinds = [mark.kind for mark in marks]
-    notes = words.decoding.items_note(kinds.count(IDENTITY), kinds.count(KEPT), kinds.count(DROPPED))
+    notes = words.decoding.items_note(restored, kinds.count(KEPT), kinds.count(DROPPED))
     rows = align(text, report.text, marks)
     return _view(analysis, words.decoding.BLOCK_ANSWER, "", rows, notes, mono=looks_structured(text), marks=marks)
 
@@ -109,7 +110,7 @@ def _view(
     }
 
 
-def _mark(analysis: Analysis, item: DecodeItem, text: str, decoded: str) -> Mark:
+def _marks(analysis: Analysis, item: DecodeItem, text: str, decoded: str) -> list[Mark]:
     left = item.out_end > item.out_start
     restored = item.kind == _RESTORED
     mark = Mark(
@@ -120,7 +121,10 @@ def _mark(analysis: Analysis, item: DecodeItem, text: str, decoded: str) -> Mark
         kind=IDENTITY if restored else KEPT if left else DROPPED,
         identity=analysis.identity_of.get(item.handle, -1) if restored else -1,
     )
-    return narrowed(mark, text, decoded, item.handle, item.durable) if restored else mark
+    if not restored:
+        return [mark]
+    narrow = narrowed(mark, text, decoded, item.handle, item.durable)
+    return [narrow, *bases_after(narrow, mark, text, decoded, analysis.bases)]
 
 
 def _argument_marks(analysis: Analysis, before: str, after: str) -> list[Mark]:

@@ -6,13 +6,13 @@ from collections import Counter
 from typing import Any
 
 from inspector_app import words
-from inspector_app.views.analysis import Analysis, count_leaks
+from inspector_app.views.analysis import Analysis, Proof, count_leaks
 from inspector_app.views.spaces import CODES, FAMILIES, family
 
 __all__ = ["chip_rows", "proof_facts", "saved"]
 
 
-def proof_facts(analysis: Analysis, *, price: float, currency: str) -> list[dict[str, str]]:
+def proof_facts(analysis: Analysis, proof: Proof, *, price: float, currency: str) -> list[dict[str, str]]:
     """Return the facts of the proof line: label, value, what stands beside it, tone, and the note that explains it."""
     return [
         {
@@ -21,22 +21,22 @@ def proof_facts(analysis: Analysis, *, price: float, currency: str) -> list[dict
             "value": f"{len(analysis.spans):,}",
             "sub": words.playground.fact_handles(len(analysis.handles)),
         },
-        _round_trip(analysis),
-        _twice(analysis),
-        _raw(analysis),
-        _tokens(analysis),
+        _round_trip(proof),
+        _twice(proof),
+        _raw(analysis, proof),
+        _tokens(proof),
         {
             "key": "saved",
             "label": words.playground.FACT_SAVED,
-            "value": words.playground.money(saved(analysis, price), currency),
+            "value": words.playground.money(saved(proof, price), currency),
             "sub": words.playground.at_price(price, currency),
         },
     ]
 
 
-def saved(analysis: Analysis, price: float) -> float:
+def saved(proof: Proof, price: float) -> float:
     """Return what one call saves, at `price` for a million tokens; negative when handles cost more than they save."""
-    return (analysis.before.tokens - analysis.after.tokens) * price / 1_000_000
+    return (proof.before.tokens - proof.after.tokens) * price / 1_000_000
 
 
 def chip_rows(analysis: Analysis) -> list[dict[str, Any]]:
@@ -50,8 +50,8 @@ def chip_rows(analysis: Analysis) -> list[dict[str, Any]]:
     return chips
 
 
-def _round_trip(analysis: Analysis) -> dict[str, str]:
-    trip = analysis.round_trip
+def _round_trip(proof: Proof) -> dict[str, str]:
+    trip = proof.round_trip
     fact = {"key": "round_trip", "label": words.playground.FACT_ROUND_TRIP, "note": words.playground.NOTE_ROUND_TRIP}
     if not trip.ok:
         return {**fact, "value": f"✕ {words.playground.fact_differences(len(trip.differences))}", "tone": "fault"}
@@ -59,15 +59,15 @@ def _round_trip(analysis: Analysis) -> dict[str, str]:
     return {**fact, "value": f"✓ {words.playground.BYTE_IDENTICAL}", "tone": "good", **accepted}
 
 
-def _twice(analysis: Analysis) -> dict[str, str]:
+def _twice(proof: Proof) -> dict[str, str]:
     fact = {"key": "twice", "label": words.playground.FACT_TWICE, "note": words.playground.NOTE_TWICE}
-    if analysis.changed_twice:
-        return {**fact, "value": f"✕ {words.playground.fact_changed(analysis.changed_twice)}", "tone": "fault"}
+    if proof.changed_twice:
+        return {**fact, "value": f"✕ {words.playground.fact_changed(proof.changed_twice)}", "tone": "fault"}
     return {**fact, "value": f"✓ {words.playground.CHANGES_NOTHING}", "tone": "good"}
 
 
-def _raw(analysis: Analysis) -> dict[str, str]:
-    left, declared = analysis.raw_left, count_leaks(analysis.declared_leaks)
+def _raw(analysis: Analysis, proof: Proof) -> dict[str, str]:
+    left, declared = analysis.raw_left, count_leaks(proof.declared_leaks)
     beside = (
         [words.playground.fact_in_messages(len(analysis.leaks_by_message))] if left and not analysis.discovered else []
     )
@@ -85,8 +85,8 @@ def _raw(analysis: Analysis) -> dict[str, str]:
     }
 
 
-def _tokens(analysis: Analysis) -> dict[str, str]:
-    before, after = analysis.before, analysis.after
+def _tokens(proof: Proof) -> dict[str, str]:
+    before, after = proof.before, proof.after
     return {
         "key": "tokens",
         "label": words.playground.fact_tokens(after.encoding, after.estimated),

@@ -12,7 +12,7 @@ from typing import Final
 
 from inspector_app import words
 from inspector_app.views.alignment import DROPPED, HIDDEN_CHARACTER, IDENTITY, KEPT, MISSED, RAW, Segment
-from inspector_app.views.analysis import Analysis
+from inspector_app.views.analysis import Analysis, Proof
 from inspector_app.views.facts import proof_facts
 from inspector_app.views.hidden import displayable
 from inspector_app.views.linked import plan, view_part
@@ -49,10 +49,10 @@ _CLASSES: Final = {
 }
 
 
-def html_report(analysis: Analysis, *, name: str, price: float, currency: str) -> bytes:
+def html_report(analysis: Analysis, proof: Proof, *, name: str, price: float, currency: str) -> bytes:
     """Return the report as UTF-8 HTML. `name` is the name of the trace, which may be anything."""
     parts = [_HEAD.format(title=escape(words.playground.REPORT_TITLE)), f"<p>{escape(displayable(name))}</p>", "<dl>"]
-    for fact in proof_facts(analysis, price=price, currency=currency):
+    for fact in proof_facts(analysis, proof, price=price, currency=currency):
         value = " ".join(filter(None, (fact["value"], fact.get("sub", ""))))
         parts.append(f"<div><dt>{escape(fact['label'])}</dt><dd>{escape(value)}</dd></div>")
     parts.append("</dl>")

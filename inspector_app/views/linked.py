@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from inspector_app import words
-from inspector_app.views.alignment import MISSED, RAW, Mark, Row, align, fold, narrowed
+from inspector_app.views.alignment import MISSED, RAW, Mark, Row, align, bases_after, fold, narrowed
 from inspector_app.views.analysis import Analysis
 from inspector_app.views.hidden import displayable, hidden_count
 from inspector_app.views.spaces import family, tag
@@ -82,7 +82,7 @@ def block(analysis: Analysis, index: int, part: Part, seen: set[int]) -> dict[st
     for item in texts(before):
         spans = analysis.spans_by_text.get((index, item.path), ())
         right = encoded_texts[item.path].text if item.path in encoded_texts else item.text
-        marks = [_mark(analysis, span, item.text, right) for span in spans]
+        marks = [mark for span in spans for mark in _marks(analysis, span, item.text, right)]
         rows = align(
             item.text,
             right,
@@ -137,10 +137,13 @@ def looks_structured(text: str) -> bool:
     return bool(_STRUCTURED.match(text))
 
 
-def _mark(analysis: Analysis, span: Span, left: str, right: str) -> Mark:
+def _marks(analysis: Analysis, span: Span, left: str, right: str) -> list[Mark]:
     identity = analysis.identity_of.get(span.handle, -1)
     mark = Mark(start=span.start, end=span.end, out_start=span.out_start, out_end=span.out_end, identity=identity)
-    return narrowed(mark, left, right, analysis.handles[identity].durable, span.handle) if identity >= 0 else mark
+    if identity < 0:
+        return [mark]
+    narrow = narrowed(mark, left, right, analysis.handles[identity].durable, span.handle)
+    return [narrow, *bases_after(narrow, mark, left, right, analysis.bases)]
 
 
 def _raw_kind(leaks: Mapping[str, bool], value: str) -> str:

@@ -175,14 +175,23 @@ function showDetail(view, identity) {
 
 // --- moving about
 
-function goTo(view, index, quietly) {
+function goTo(view, index) {
   const node = view.scroll.querySelector(`.msg[data-index="${index}"]`);
   if (!node) return view.component.setTriggerValue("wanted", index);
   node.classList.remove("away");
-  view.scroll.scrollTop = node.offsetTop;
   setHere(view, index);
-  // Blocks out of sight have estimated heights: once more when the real ones are known.
-  if (!quietly) requestAnimationFrame(() => { view.scroll.scrollTop = node.offsetTop; });
+  hold(view, node, performance.now() + 400);
+}
+
+// Blocks out of sight have estimated heights: the place is held until the real ones are known.
+function hold(view, node, until) {
+  if (view.holding) cancelAnimationFrame(view.holding);
+  view.stillUntil = until + 100;
+  const again = () => {
+    if (view.scroll.scrollTop !== node.offsetTop) view.scroll.scrollTop = node.offsetTop;
+    view.holding = performance.now() < until && node.isConnected ? requestAnimationFrame(again) : 0;
+  };
+  again();
 }
 
 function setHere(view, index) {
@@ -327,6 +336,9 @@ function hear(view) {
   listen(view, "shown", (detail) => { if (ours(detail)) showOnly(view, detail.messages); });
   listen(view, "note", (detail) => { if (ours(detail)) { view.note = detail.text; keep(view, undefined, true); } });
   listen(view, "search", (detail) => { if (ours(detail)) { view.query = detail.query; markSearch(view); if (view.found[0]) reveal(view.found[0].startContainer.parentElement); } });
+  for (const type of ["wheel", "pointerdown", "keydown"]) {
+    view.scroll.addEventListener(type, () => { cancelAnimationFrame(view.holding); view.holding = 0; }, { passive: true });
+  }
   view.scroll.addEventListener("scrollend", () => follow(view));
 }
 
@@ -346,6 +358,8 @@ function toggleMessages(view, wanted) {
 
 // While one scrolls, the list of messages shows where one is.
 function follow(view) {
+  // The last messages never reach the top: where one went on purpose, one stays.
+  if (performance.now() < view.stillUntil) return;
   const top = view.scroll.scrollTop + 40;
   const nodes = [...view.scroll.querySelectorAll(".msg:not(.away)")];
   const node = nodes.findLast((one) => one.offsetTop <= top);
