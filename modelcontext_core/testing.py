@@ -105,7 +105,9 @@ def _remedy(leak: RawIdentifier, message: Message) -> str:
         case "opaque":
             return f'results of tool "{message.name}" stay as they are: declare the tool in the policy pack'
     if leak.registered:
-        return "it has a handle, but nothing declares this place: declare the field or the tool in the policy pack"
+        return (
+            "it has a handle, but no rule reaches this text: make it with compact_known_text, or declare field or tool"
+        )
     return "nobody registered it: register it, or declare where it comes from in the policy pack"
 
 

@@ -85,7 +85,7 @@ def test_a_registered_identifier_in_an_undeclared_place_says_so() -> None:
     registry.register_document(DOCUMENT)
     told = failure_of(Message(role="system", content=f"Prefer {DOCUMENT}."), registry=registry)
 
-    assert "it has a handle, but nothing declares this place" in told
+    assert "it has a handle, but no rule reaches this text" in told
 
 
 def test_the_pack_decides(tmp_path: Path) -> None:
