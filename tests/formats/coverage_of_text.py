@@ -40,13 +40,13 @@ class Coverage:
 
     format: str = ""
     messages: set[str] = field(default_factory=set)
-    tools: set[str] = field(default_factory=set)
+    tools: set[str] = field(default_factory=set)  # and titles of conversations
     meta: set[str] = field(default_factory=set)
     nowhere: set[str] = field(default_factory=set)
 
     @property
     def total(self) -> int:
-        """All strings but those of tool definitions, which are kept apart."""
+        """All strings but those of tool definitions and titles, which are kept apart."""
         return len(self.messages) + len(self.meta) + len(self.nowhere)
 
     @property
@@ -152,7 +152,7 @@ def measure(data: bytes, trace: Trace) -> Coverage:
             f"{tool.description}\n{json.dumps(tool.parameters, ensure_ascii=False)}" for tool in conversation.tools
         ]
     meta = [str(value) for value in trace.meta.values()] + [notice.text for notice in trace.notices]
-    meta += [conversation.title for conversation in trace.conversations]
+    tools += [conversation.title for conversation in trace.conversations]
     result = Coverage(format=trace.format)
     places = ((_Haystack(told), result.messages), (_Haystack(tools), result.tools), (_Haystack(meta), result.meta))
     for text in strings_of_file(data):
