@@ -172,6 +172,10 @@ class StreamedTurn:
         block = self._blocks[object()] = Block("text", node, 0)
         block.whole = tell
 
+    def blocks(self) -> list[Block]:
+        """All blocks in order."""
+        return list(self._blocks.values())
+
     def tell(self, turn: Turn, *, cut: bool = False) -> None:
         """Tell the turn all blocks. `cut`: the stream broke off, so arguments may be incomplete."""
         for block in self._blocks.values():
