@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from inspector_app.cli import build_parser
+from inspector_app.commands import COMMANDS, SERVE
+from inspector_app.commands.base import PROGRAM
 from tests import documents, recorded_clients
 from tests.documents import ROOT, Block, anchors, blocks, links, name_of, pages
 
@@ -83,6 +87,30 @@ def test_every_concept_has_its_page_with_code() -> None:
         assert any(block.language == "python" for block in blocks(markdown)), name
 
 
+def refused_command_lines(markdown: str) -> list[str]:
+    """The lines of a page's console blocks that call our program as it cannot be called."""
+    refused = []
+    for block in blocks(markdown):
+        for line in block.text.splitlines() if block.language in ("console", "sh", "bash", "shell") else ():
+            words = shlex.split(line.removeprefix("$ "), comments=True)
+            if not words or words[0] != PROGRAM:
+                continue
+            command = COMMANDS.get(words[1], SERVE) if len(words) > 1 else SERVE
+            try:
+                with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                    build_parser(command).parse_args(words[1:] if command is SERVE else words[2:])
+            except SystemExit as end:
+                if end.code:
+                    refused.append(line)
+    return refused
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_the_command_lines_of_a_page_are_understood(page: Path) -> None:
+    """Commands and options in console blocks exist; nothing is run."""
+    assert [] == refused_command_lines(page.read_text(encoding="utf-8"))
+
+
 # --- the runner itself can fail
 
 SHOWN = "```python\nprint('a')\n```\n\n<!-- output -->\n```text\n{}\n```\n"
@@ -112,6 +140,13 @@ def test_a_page_that_cannot_be_read_is_refused(markdown: str) -> None:
     """A block that never ends would hide all that follow, and output must belong to code."""
     with pytest.raises(ValueError):
         blocks(markdown)
+
+
+def test_a_command_line_that_is_not_understood_is_reported() -> None:
+    """A misspelt option is found, other programs and comments are not looked at."""
+    page = f"```console\n$ {PROGRAM} encode --nope x\n$ {PROGRAM} --help  # a word\n$ ls -l\n```\n"
+
+    assert [f"$ {PROGRAM} encode --nope x"] == refused_command_lines(page)
 
 
 def test_other_languages_are_read_and_not_run() -> None:
