@@ -30,6 +30,7 @@ from modelcontext_core.labels import (
 )
 from modelcontext_core.mcp import (
     ROUTING_SPACES,
+    compact_directory,
     compact_server_labels,
     encode_directory,
     routing_handle,
@@ -167,6 +168,8 @@ class Encoder:
             if isinstance(item, MessageText):
                 if item.policy is not None and item.policy.issues_compact:
                     self._compact_issues(item)
+                elif item.policy is not None and item.policy.output == "directory":
+                    item.rewriting.apply(compact_directory(item.rewriting.text, self._spaces))
                 elif item.role in ("system", "user"):
                     item.rewriting.apply(compact_server_labels(item.rewriting.text, self._spaces))
 

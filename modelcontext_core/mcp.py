@@ -121,10 +121,19 @@ def compact_server_labels(text: str, spaces: HandleSpaces) -> tuple[str, list[Pl
 
 def encode_directory(text: str, spaces: HandleSpaces) -> tuple[str, list[Place]]:
     """A directory result with its routing ids replaced: top-level ones and those of the rows of `servers` and `tools`.
-    A result that is no object only has known routing ids replaced."""
-    if text.lstrip()[:1] == "{" and jsontext.is_valid(text):
-        return replace_places(text, _envelope_places(text, spaces, tuple(_ENVELOPE_KEYS)))
-    return compact_words(text, spaces, ("mcp_server", "mcp_tool"))
+    A result that is no object is left for `compact_directory`."""
+    if not _is_envelope(text):
+        return text, []
+    return replace_places(text, _envelope_places(text, spaces, tuple(_ENVELOPE_KEYS)))
+
+
+def compact_directory(text: str, spaces: HandleSpaces) -> tuple[str, list[Place]]:
+    """A directory result that is no object, with the routing ids replaced that are known once all were registered."""
+    return (text, []) if _is_envelope(text) else compact_words(text, spaces, ("mcp_server", "mcp_tool"))
+
+
+def _is_envelope(text: str) -> bool:
+    return text.lstrip()[:1] == "{" and jsontext.is_valid(text)
 
 
 def compact_words(text: str, spaces: HandleSpaces, families: Sequence[WordSpace]) -> tuple[str, list[Place]]:
