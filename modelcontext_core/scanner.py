@@ -303,7 +303,7 @@ class _Scan:
             self._prose(start)
             if rule == "tag":
                 self.open = None
-            elif self.open is not None or "<" in written:
+            elif self.open is not None or ("<" in written and self.rules.tag is not None):
                 self.open = _open_end(self.open, written)
             self.out.append(written)
         if self.events is not None:
@@ -316,7 +316,7 @@ class _Scan:
         piece = self.text[self.pos : end]
         if self.open is not None:
             piece = self._without_closers(piece)
-        if self.open is not None or "<" in piece:
+        if self.open is not None or ("<" in piece and self.rules.tag is not None):
             self.open = _open_end(self.open, piece)
         self.out.append(piece)
         self.pos = end
