@@ -150,8 +150,8 @@ class _ArgumentDecoder:
         durable = self._spaces.durable(space, number) if space in _SPACES_OF[kind] else None
         if durable is None:
             self._unresolved.add(head.strip(ASCII_SPACES))
-            return value
-        return durable + bar + title
+            durable = head
+        return durable + bar + self._free_text(title)
 
     def _word(self, value: str, shapes: tuple[WordSpace, ...], wanted: WordSpace) -> str | None:
         """The value of an issue or routing field that has the shape of such a handle; None when it has not."""
