@@ -33,6 +33,7 @@ from modelcontext_core.messages import (
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies, ToolPolicy
 from modelcontext_core.prompt import protocol_prompt
 from modelcontext_core.rewriting import Replacement, Rewriting
+from modelcontext_core.scanner import Event
 from modelcontext_core.sources import HandleSpaces, Origin
 from modelcontext_core.stream import StreamDecoder, output_rules
 from modelcontext_core.toolcalls import decode_tool_call
@@ -212,9 +213,10 @@ class Registry:
             tool_calls=tuple(self.decode_tool_calls(response.tool_calls)),
         )
 
-    def stream_decoder(self) -> StreamDecoder:
-        """A new decoder for one channel of one response."""
-        return StreamDecoder(output_rules(self._spaces, citations=self.citations_enabled))
+    def stream_decoder(self, events: list[Event] | None = None) -> StreamDecoder:
+        """A new decoder for one channel of one response. `events`, when given, gets what each feed replaces or drops,
+        with places in the text that the feed looked at (`scanner.Event`)."""
+        return StreamDecoder(output_rules(self._spaces, citations=self.citations_enabled), events=events)
 
     def orphan_resource_handles(self, text: str) -> list[str]:
         """The resource handles of a text that this request never issued, canonical, in order, once each."""

@@ -78,6 +78,16 @@ class Event(NamedTuple):
     rule: str
 
 
+class ScannerState(NamedTuple):
+    """All that a scanner remembers between two chunks. Scanners of one set of rules with equal states go on equally."""
+
+    held: str = ""
+    stage: str = ""
+    before: str = ""
+    open: str | None = None
+    in_link: bool = False
+
+
 class Scanner:
     """`feed(chunk)` gives what can be said already, `flush()` the rest; after it the scanner is new again."""
 
@@ -102,6 +112,15 @@ class Scanner:
     def pending(self) -> dict[str, str]:
         """What is held back, by the stage that waits: `tag`, `handle`, `uri` or `word`; empty when nothing is."""
         return {self._stage: self._held} if self._held else {}
+
+    @property
+    def state(self) -> ScannerState:
+        """Where the scan stands. Setting it goes on from there: what is checked at many cuts need not begin anew."""
+        return ScannerState(self._held, self._stage if self._held else "", self._before, self._open, self._in_link)
+
+    @state.setter
+    def state(self, state: ScannerState) -> None:
+        self._held, self._stage, self._before, self._open, self._in_link = state
 
     def feed(self, chunk: str) -> str:
         """The text that `chunk` settles."""

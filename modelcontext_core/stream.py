@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from modelcontext_core.citations import Restorer
 from modelcontext_core.handles import HandleTable
-from modelcontext_core.scanner import Event, Rules, Scanner
+from modelcontext_core.scanner import Event, Rules, Scanner, ScannerState
 from modelcontext_core.sources import HandleSpaces
 
 
@@ -40,6 +40,15 @@ class StreamDecoder:
     def pending(self) -> dict[str, str]:
         """The text that is held back, by the stage that waits for more."""
         return self._scanner.pending
+
+    @property
+    def state(self) -> ScannerState:
+        """All that it remembers. It can be set: decoders of one registry with equal states go on equally."""
+        return self._scanner.state
+
+    @state.setter
+    def state(self, state: ScannerState) -> None:
+        self._scanner.state = state
 
 
 class HandleStreamDecoder:
