@@ -131,12 +131,14 @@ def whole_handle(value: str) -> HandleToken | None:
     return HandleToken(match.start(1), match.end(2), space, canonical_number(space, match[2]))
 
 
-def whole_legacy_handle(value: str) -> tuple[Space, int] | None:
-    """`value` read as one whole handle of the legacy form (`c1`, `d2`), ASCII spaces around it aside."""
+def whole_legacy_handle(value: str) -> tuple[Space, int | None] | None:
+    """`value` read as one whole handle of the legacy form (`c1`, `d2`), ASCII spaces around it aside; without a
+    number when none is ever written that way (`c0`, `d007`)."""
     match = LEGACY_HANDLE.fullmatch(value.strip(ASCII_SPACES))
-    if match is None or match[2][0] == "0":
+    if match is None:
         return None
-    return LEGACY_PREFIXES[match[1].lower()], int(match[2])
+    space = LEGACY_PREFIXES[match[1].lower()]
+    return space, canonical_number(space, match[2])
 
 
 def whole_word_handle(value: str) -> tuple[WordSpace, str] | None:
