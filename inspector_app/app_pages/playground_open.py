@@ -11,6 +11,7 @@ from inspector_app.components.cards import choose_card, error_card, pairs, table
 from inspector_app.page_state.playground import PlaygroundState
 from inspector_app.state import Problem
 from inspector_app.views import tables
+from inspector_app.words.common import OurName
 from modelcontext_core import formats
 
 __all__ = ["draw_problem", "empty_page", "inputs", "sample_cards"]
@@ -89,11 +90,11 @@ def inputs() -> None:
             st.button(
                 words.opening.READ, key="open_read", type="primary", icon=":material/play_arrow:", on_click=opening.read
             )
-            names = ["", *formats.format_names()]
+            titles = formats.format_names()
             st.selectbox(
                 words.opening.FORMAT,
-                names,
-                format_func=lambda name: words.opening.format_choice(name, formats.format_names().get(name, "")),
+                ["", *titles],
+                format_func=lambda name: words.opening.format_choice(OurName(name), OurName(titles.get(name, ""))),
                 label_visibility="collapsed",
                 width=250,
                 **state.bind(PlaygroundState, "format"),

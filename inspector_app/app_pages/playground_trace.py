@@ -85,7 +85,7 @@ def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) 
                 ),
                 badge=_badge(held),
             )
-        with st.container(key="source_search"):
+        with st.container(key="source_search", width=200):
             query = st.text_input(
                 words.playground.SEARCH,
                 key="search",
@@ -142,7 +142,7 @@ def _messages(held: data.Held, options: data.Options, version: str, query: str) 
     analysis = data.analyse(held, options)
     found = search.find(analysis, query)
     with st.container(horizontal=True, key="work", gap=None):
-        with st.container(key="rail_box"):
+        with st.container(key="rail_box", width=204):
             chosen = _rail(analysis, version, found, query, current.message)
         if chosen is not None and chosen != current.message:
             current = state.save(replace(current, message=chosen))

@@ -157,7 +157,7 @@ def _section(item: Text, message: Message, rows: list[Row]) -> dict[str, Any]:
     return {
         "path": item.path,
         "kind": item.kind,
-        "label": words.common.section_label(item.kind),
+        "label": displayable(item.name) if item.kind == "aside" else words.common.section_label(item.kind),
         "name": displayable(f"{item.name}  {item.call_id}") if several_calls else "",
         "mono": structured,
         "rows": rows,

@@ -37,6 +37,8 @@ def texts(message: Message) -> Iterator[Text]:
     for index, part in enumerate(message.parts):
         if part.type == "text" and part.text:
             yield Text(path=f"parts[{index}].text", text=part.text, kind="part")
+        elif part.type != "text" and part.text:
+            yield Text(path=f"parts[{index}]", text=part.text, kind="aside", name=part.type)
         elif part.type != "text":
             yield Text(path=f"parts[{index}]", text=placeholder(part), kind="placeholder")
     for index, call in enumerate(message.tool_calls):
@@ -51,29 +53,17 @@ def texts(message: Message) -> Iterator[Text]:
 
 def all_texts(messages: Sequence[Message]) -> list[str]:
     """Return every text that a model reads in `messages`, for counting."""
-    return [item.text for message in messages for item in texts(message) if item.kind != "placeholder"]
+    return [item.text for message in messages for item in texts(message) if item.kind not in ("aside", "placeholder")]
 
 
 def placeholder(part: Part) -> str:
-    """Return what stands for a part that is no text: its type, media type and size, as far as they are known."""
-    data: dict[str, Any] = part.data if isinstance(part.data, dict) else {}
-    inner = data.get("source")
-    source: dict[str, Any] = inner if isinstance(inner, dict) else data
-    media = next(
-        (
-            str(holder[key])
-            for holder in (source, data)
-            for key in ("media_type", "mime_type", "mimeType")
-            if holder.get(key)
-        ),
-        "",
-    )
-    size = next(
-        (holder[key] for holder in (source, data) for key in ("length", "size", "bytes") if _is_size(holder, key)), 0
-    )
-    words = [part.type if not media or media in part.type else f"{part.type} {media}"]
-    if size:
-        words.append(_size(size))
+    """Return what stands for a part that is no text: media type or kind, name or address, size."""
+    facts: dict[str, Any] = part.data if isinstance(part.data, dict) else {}
+    length = facts.get("length")
+    words = [str(facts.get("media_type") or part.type)]
+    words += [str(facts[key]) for key in ("name", "url", "file_id") if facts.get(key)]
+    if isinstance(length, int) and length > 0:
+        words.append(_size(length))
     return " · ".join([*words, "not scanned"])
 
 
@@ -112,10 +102,6 @@ def _dumps(value: object) -> str:
 
 def _other(value: object) -> str:
     return f"{len(value)} bytes" if isinstance(value, bytes | bytearray) else type(value).__name__
-
-
-def _is_size(holder: dict[str, Any], key: str) -> bool:
-    return isinstance(holder.get(key), int) and not isinstance(holder.get(key), bool) and holder[key] > 0
 
 
 def _size(number: int) -> str:

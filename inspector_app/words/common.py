@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NewType
+
+# A name that this project gives: of a format, a space, a view. Text of a trace must never be made one.
+OurName = NewType("OurName", str)
 
 __all__ = [
     "APP_TITLE",
@@ -15,6 +18,7 @@ __all__ = [
     "NEXT_RAW",
     "PAGE_PLAYGROUND",
     "RAIL",
+    "OurName",
     "bytes_text",
     "citable",
     "first_seen",

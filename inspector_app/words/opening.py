@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector_app.words.common import plural
+from inspector_app.words.common import OurName, plural
 
 __all__ = [
     "BAD_LINK",
@@ -77,7 +77,7 @@ UNKNOWN_SAMPLE: Final = "The link names a sample that does not exist. Choose one
 BAD_LINK: Final = "Part of the link could not be understood; the rest was used."
 
 
-def format_choice(name: str, title: str) -> str:
+def format_choice(name: OurName, title: OurName) -> str:
     """The label of a format in the choice; "" is recognition by content."""
     return f"Format: {title}" if name else "Format: recognise by content"
 

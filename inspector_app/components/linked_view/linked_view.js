@@ -61,7 +61,7 @@ function sectionNode(view, section) {
   const node = el("div", section.mono ? "mono-text" : "");
   if (section.label) node.appendChild(el("div", "label", section.label + (section.name ? "  " + section.name : "")));
   for (let start = 0; start < section.rows.length; start += 100) {
-    const group = el("div", "rows");
+    const group = el("div", section.rows.length > 100 ? "rows lazy" : "rows");
     for (const row of section.rows.slice(start, start + 100)) {
       if (section.kind === "placeholder") group.appendChild(placeholderRow(view, row));
       else group.appendChild(Array.isArray(row) ? rowNode(view, row, section.mono) : foldNode(view, row.fold, section.mono));
