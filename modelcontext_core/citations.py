@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from html import escape, unescape
 
+from modelcontext_core import jsontext
 from modelcontext_core.grammar import (
     CITATION_TAG,
     HandleToken,
@@ -34,6 +35,8 @@ def compact_citations(text: str, spaces: HandleSpaces, *, in_json: bool = False)
         return text, []
     places = []
     for tag in CITATION_TAG.finditer(text):
+        if in_json and jsontext.leaves_string(tag[0]):
+            continue  # it begins in one string and ends in another
         handle = _cited(text, tag, spaces, in_json)
         if handle is not None:
             quote = '\\"' if in_json else '"'

@@ -4,9 +4,9 @@ Parsing and writing again would change numbers (`1.0`, integers beyond 64 bits),
 so nothing here builds values: text goes in, places in the text come out. Nothing recurses, everything is linear in
 the text, and a lone surrogate, `1e400` or a depth of 100,000 is as good as any other JSON (RFC 8259).
 
-Every function but `is_valid`, `unwrap_object`, `unwrap_array`, `quote` and `same_value` expects *valid* JSON:
-ask `is_valid` first. Validity is what makes the rest simple: outside strings there is no backslash, inside strings
-no bare quote.
+Every function but `is_valid`, `unwrap_object`, `unwrap_array`, `quote` and `same_value` expects *valid* JSON, or a
+piece of it: ask `is_valid` first. Validity is what makes the rest simple: outside strings there is no backslash,
+inside strings no bare quote.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ __all__ = [
     "escape_surrogates",
     "is_valid",
     "key_values",
+    "leaves_string",
     "path_of",
     "paths_of",
     "place_of",
@@ -259,6 +260,14 @@ def paths_of(text: str, positions: Sequence[int]) -> list[str]:
         elif char in "]}":
             steps.pop()
     return paths
+
+
+_CLOSING_QUOTE: Final = re.compile(r'(?<!\\)(?:\\\\)*"')
+
+
+def leaves_string(piece: str) -> bool:
+    """Whether a piece of JSON text that begins inside of a string goes on behind the string's end."""
+    return '"' in piece and _CLOSING_QUOTE.search(piece) is not None
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from modelcontext_core import jsontext
 from modelcontext_core.grammar import (
     GLUE,
     LABEL,
+    LABEL_IN_JSON,
     LABEL_NAMES,
     SOURCE_TAG,
     Space,
@@ -51,12 +52,13 @@ def looks_like_json(text: str) -> bool:
 
 
 def find_labels(text: str, keys: Mapping[str, KeyKind], *, is_json: bool) -> list[Label]:
-    """Every labelled value of a source tool's result, in the order of the text."""
+    """Every labelled value of a source tool's result, in the order of the text. In JSON, what begins in one string
+    and ends in another is no label."""
     found: list[Label] = []
     if "_id" in text:
-        _add_attributes(text, found)
+        _add_attributes(text, found, is_json=is_json)
         if "<chunk" in text or "<faq" in text:
-            _add_chunk_tags(text, found)
+            _add_chunk_tags(text, found, is_json=is_json)
     if is_json:
         _add_keys(text, keys, found)
     found.sort(key=label_order)
@@ -79,8 +81,8 @@ def label_order(label: Label) -> tuple[int, int]:
     return label.start, label.end
 
 
-def _add_attributes(text: str, found: list[Label]) -> None:
-    for match in LABEL.finditer(text):
+def _add_attributes(text: str, found: list[Label], *, is_json: bool) -> None:
+    for match in (LABEL_IN_JSON if is_json else LABEL).finditer(text):
         group = match.lastindex
         if group is None:
             continue
@@ -96,13 +98,17 @@ def _add_attributes(text: str, found: list[Label]) -> None:
             break
 
 
-def _add_chunk_tags(text: str, found: list[Label]) -> None:
+def _add_chunk_tags(text: str, found: list[Label], *, is_json: bool) -> None:
     for tag in SOURCE_TAG.finditer(text):
+        if is_json and jsontext.leaves_string(tag[0]):
+            continue
         spans: dict[str, tuple[int, int]] = {}
         for name, start, end in attributes(text, tag.end(1), tag.end()):
             if name in _TAG_ATTRIBUTES:
                 spans.setdefault(name, (start, end))
-        span = spans.get("chunk_id") or spans.get("faq_id")
+        span = next(
+            (at for name in ("chunk_id", "faq_id") if (at := spans.get(name)) and text[slice(*at)].strip()), None
+        )
         if span is None:
             continue
         start, end = span

@@ -77,6 +77,7 @@ from modelcontext_core.grammar.links import (
 from modelcontext_core.grammar.tags import (
     CITATION_TAG,
     LABEL,
+    LABEL_IN_JSON,
     LABEL_NAMES,
     MAX_OPENER_CHARACTERS,
     OPEN_TAG,
@@ -96,6 +97,7 @@ __all__ = [
     "ESCAPE_LETTERS",
     "GLUE",
     "LABEL",
+    "LABEL_IN_JSON",
     "LABEL_NAMES",
     "LEGACY_HANDLE",
     "LEGACY_PREFIXES",

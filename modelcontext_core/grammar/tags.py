@@ -26,11 +26,25 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')"
 _QUOTED_TAG_BODY: Final = r"""(?=[\s/>])(?:[^<>"']|"[^"]*"|'[^']*')*+>"""
 CITATION_TAG: Final = re.compile(rf"<(kb|web){_QUOTED_TAG_BODY}")
 SOURCE_TAG: Final = re.compile(rf"<(chunk|faq){_QUOTED_TAG_BODY}")
-LABEL: Final = re.compile(r"""_id(?:="([^"]*)"|='([^']*)'|>([^<]*)</)""")
 LABEL_NAMES: Final[tuple[tuple[str, Space], ...]] = (
     ("knowledge_base_id", "knowledge_base"),
     ("knowledge_id", "document"),
     ("kb_id", "knowledge_base"),
+)
+
+
+def _behind(prefix: str) -> str:
+    return "|".join(f"(?<={prefix}{name})" for name, _ in LABEL_NAMES)
+
+
+# Searched from the rare `_id`. Other names must match nothing: they would swallow a label that follows. An element's
+# text counts behind its opening tag only, or each `_id>` would look for the next `<`.
+LABEL: Final = re.compile(
+    rf"""_id(?=[=>])(?:(?:{_behind("")})=(?:"([^"]*)"|'([^']*)')|(?:{_behind("<")})>([^<]*+)</)"""
+)
+# The same in JSON text, where a bare quote ends the string that the label stands in.
+LABEL_IN_JSON: Final = re.compile(
+    rf"""_id(?=[=>])(?:(?:{_behind("")})=(?:(?!)()|'([^'"]*)')|(?:{_behind("<")})>([^<"]*+)</)"""
 )
 SERVER_LABEL: Final = re.compile(r'server_id="([^"]*)"')
 
