@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -104,6 +105,7 @@ class _Reporter:
         self._spaces = spaces
         self._citations = citations
         self._items: list[DecodeItem] = []
+        self._numbers: dict[Space, list[int]] = {}
         self._shift = 0
 
     def items(self, events: Sequence[Event]) -> list[DecodeItem]:
@@ -198,11 +200,15 @@ class _Reporter:
     def _nearest(self, space: Space, written: str) -> str:
         """The issued handle of `space` whose number is closest to the one that `written` ends with."""
         digits = _NUMBER.search(written.strip())
-        numbers = list(self._spaces.tables[space])
-        if digits is None or not numbers:
+        if digits is None:
             return ""
         wanted = int(digits[0][:_TELLING_DIGITS])  # more digits say no more, and `int` has a limit
-        return format_handle(space, min(numbers, key=lambda number: (abs(number - wanted), number)))
+        numbers = self._numbers.get(space)
+        if numbers is None:
+            numbers = self._numbers[space] = list(self._spaces.tables[space])  # given out in rising order
+        at = bisect_left(numbers, wanted)
+        around = numbers[max(0, at - 1) : at + 1]
+        return format_handle(space, min(around, key=lambda number: abs(number - wanted))) if around else ""
 
 
 def _id_of(tag: re.Match[str]) -> str:

@@ -107,19 +107,22 @@ def arguments_replacements(strings: Sequence[StringRewriting]) -> list[Replaceme
     for item in strings:
         if not item.layers:
             continue
-        written = jsontext.quote(item.text)
         raw = _raw_offsets(item.literal) if "\\" in item.literal else None
         begin = item.string.start
+        done, out_end = 0, begin + shift + 1  # a prefix of the new value, and where it ends in the new text
         for span in item.replacements():
             start = raw[span.start] if raw is not None else span.start + 1
             end = raw[span.end] if raw is not None else span.end + 1
-            out_start = len(jsontext.quote(item.text[: span.out_start])) - 1
-            out_end = len(jsontext.quote(item.text[: span.out_end])) - 1
-            result.append(
-                Replacement(begin + start, begin + end, begin + shift + out_start, begin + shift + out_end, span.handle)
-            )
-        shift += len(written) - len(item.literal)
+            out_start = out_end + _quoted_length(item.text[done : span.out_start])
+            out_end = out_start + _quoted_length(item.text[span.out_start : span.out_end])
+            done = span.out_end
+            result.append(Replacement(begin + start, begin + end, out_start, out_end, span.handle))
+        shift += _quoted_length(item.text) + 2 - len(item.literal)
     return result
+
+
+def _quoted_length(text: str) -> int:
+    return len(jsontext.quote(text)) - 2
 
 
 def _raw_offsets(literal: str) -> list[int]:

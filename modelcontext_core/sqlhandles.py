@@ -48,10 +48,12 @@ def _in_literal(sql: str, region: Region, spaces: HandleSpaces) -> list[Place]:
     if value == inner:
         return [Place(place.start + start, place.end + start, place.handle) for place in written]
     shifted = []
+    done, at = 0, start  # a prefix of the value, and where it ends in the SQL
     for place in written:
-        before = len(quote_inner(value[: place.start]))
-        width = len(quote_inner(value[place.start : place.end]))
-        shifted.append(Place(start + before, start + before + width, place.handle))
+        begin = at + len(quote_inner(value[done : place.start]))
+        at = begin + len(quote_inner(value[place.start : place.end]))
+        done = place.end
+        shifted.append(Place(begin, at, place.handle))
     return shifted
 
 
@@ -76,7 +78,8 @@ def decode_sql(sql: str, durable: Callable[[HandleToken], str | None]) -> tuple[
 
 
 def _write(text: str, places: list[Place]) -> str:
-    pieces, pos = [], 0
+    pieces: list[str] = []
+    pos = 0
     for place in places:
         pieces += (text[pos : place.start], place.handle)
         pos = place.end

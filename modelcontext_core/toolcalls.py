@@ -131,7 +131,8 @@ class _ArgumentDecoder:
     def _with_resources(self, value: str) -> str:
         if "://" not in value:
             return value
-        pieces, pos = [], 0
+        pieces: list[str] = []
+        pos = 0
         for token in handle_tokens(value):
             durable = self._spaces.durable("resource", token.number) if token.space == "resource" else None
             if durable is not None:
@@ -178,7 +179,8 @@ class _ArgumentDecoder:
     def _free_text(self, value: str) -> str:
         if "://" not in value:
             return value
-        pieces, pos = [], 0
+        pieces: list[str] = []
+        pos = 0
         for token in handle_tokens(value):
             durable = self._spaces.durable_text(token.space, token.number)
             if durable is None:
