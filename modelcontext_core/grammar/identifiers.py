@@ -42,12 +42,15 @@ STORAGE_PREFIX_TAIL: Final = re.compile(
 )
 
 
+# White space and control characters. Others that do not print (joiners, private use) may well be part of an id.
+_UNFIT: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+
+
 def may_be_mined(value: str) -> bool:
     """Whether an identity may be taken from `value` when it is not known yet: no placeholder, no handle, no prose."""
     return (
         MIN_MINED_CHARACTERS <= len(value) <= MAX_MINED_CHARACTERS
-        and value.isprintable()
-        and " " not in value
+        and _UNFIT.search(value) is None
         and any(map(str.isalnum, value))
         and LEGACY_HANDLE.fullmatch(value) is None
         and WORD_HANDLE.fullmatch(value) is None
