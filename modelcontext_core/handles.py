@@ -113,7 +113,8 @@ def link_regions(text: str, *, scheme_handles: bool = False) -> list[tuple[int, 
 def replace_places(text: str, places: Iterable[Place], keep: Iterable[tuple[int, int]] = ()) -> tuple[str, list[Place]]:
     """Writes handles at the leftmost, then longest of `places`; nothing that begins inside a `keep` span is touched.
 
-    A place directly behind a written handle is left alone: the two would read as one.
+    A place directly behind a written handle is left alone, since the two would read as one; behind a written tag it
+    is not.
     """
     kept = sorted(keep, reverse=True)
     pieces: list[str] = []
@@ -127,7 +128,7 @@ def replace_places(text: str, places: Iterable[Place], keep: Iterable[tuple[int,
             continue  # a longer one follows
         while kept and kept[-1][0] <= start:
             blocked = max(blocked, kept.pop()[1])
-        if start < pos or start < blocked or (start == pos and written):
+        if start < pos or start < blocked or (start == pos and written and written[-1].handle[-1] in GLUE):
             continue
         pieces += (text[pos:start], handle)
         written.append(place)
