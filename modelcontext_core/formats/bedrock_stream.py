@@ -21,12 +21,21 @@ _EVENTS: Final = (
     "metadata",
 )
 _SURE: Final = frozenset(_EVENTS) - {"metadata"}
+# What the payload of an event has; other streams have events of the same names.
+_PAYLOADS: Final = {
+    "messageStart": frozenset({"role"}),
+    "contentBlockStart": frozenset({"contentBlockIndex"}),
+    "contentBlockDelta": frozenset({"contentBlockIndex"}),
+    "contentBlockStop": frozenset({"contentBlockIndex"}),
+    "messageStop": frozenset({"stopReason"}),
+    "metadata": frozenset({"usage", "metrics"}),
+}
 
 
 def is_event(node: Node) -> bool:
     """True for an event: its name is the only key, or the type of the frame that it came in."""
-    if node.document.event in _EVENTS and node.parent is None:
-        return node.is_object
+    if node.parent is None and node.has_any(_PAYLOADS.get(node.document.event, frozenset())):
+        return True
     if node.has_any(_SURE):
         return len(node.value) <= 2
     usage = node.get("metadata").get("usage")

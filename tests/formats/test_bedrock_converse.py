@@ -144,3 +144,9 @@ def test_an_error_is_nothing_but_a_message() -> None:
     assert detect(b'{"__type": "ValidationException", "message": "No."}') == "bedrock_converse"
     with pytest.raises(UnreadableTrace):
         detect(b'{"message": "started", "level": "info"}')
+
+
+def test_events_of_other_streams_are_not_taken() -> None:
+    """`metadata` is also an event of others."""
+    with pytest.raises(UnreadableTrace):
+        detect(b'event: metadata\ndata: {"run_id": "r"}\n\nevent: values\ndata: {"a": 1}\n\n')
