@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 .PHONY: run test check bench fuzz browser postgres lock clean
 
 run: .venv/.app
-	@$(BIN)/python -m inspector_app $(ARGS) || test $$? = 130  # Ctrl+C is how one stops it
+	$(BIN)/python -m inspector_app $(ARGS)
 
 test: check browser postgres
 	$(PYTEST) -n 2 --dist loadfile --durations=10
