@@ -87,7 +87,7 @@ def block(analysis: Analysis, index: int, part: Part, seen: set[int]) -> dict[st
             item.text,
             right,
             marks,
-            raw_ids=find_uuids,
+            raw_ids=find_uuids if leaks else None,
             raw_kind=lambda value: _raw_kind(leaks, value),
             first_number=number,
         )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
-from modelcontext_core.messages import Message, Part
+from modelcontext_core.messages import Message, Part, ToolCall
 
 __all__ = ["Text", "all_texts", "message_json", "message_value", "messages_json", "placeholder", "texts"]
 
+_FIELDS: Final = ("role", "name", "tool_call_id", "content", "reasoning", "reasoning_signature")
 _SIZE_UNITS: Final = ((1024 * 1024, "MB"), (1024, "KB"))
 
 
@@ -69,19 +70,27 @@ def placeholder(part: Part) -> str:
 
 def message_value(message: Message) -> dict[str, Any]:
     """Return `message` as plain values, without its empty fields."""
-    value = {key: item for key, item in asdict(message).items() if item not in ("", (), [], None)}
-    value["tool_calls"] = [
-        {key: item for key, item in asdict(call).items() if item not in ("", (), [])} for call in message.tool_calls
-    ]
-    value["parts"] = [
-        {
-            key: item
-            for key, item in (("type", part.type), ("text", part.text), ("data", part.data))
-            if item not in ("", None)
-        }
-        for part in message.parts
-    ]
-    return {key: item for key, item in value.items() if item not in ([], ())}
+    value: dict[str, Any] = {name: getattr(message, name) for name in _FIELDS if getattr(message, name)}
+    if message.parts:
+        value["parts"] = [_filled(type=part.type, text=part.text, data=part.data) for part in message.parts]
+    if message.tool_calls:
+        value["tool_calls"] = [_call_value(call) for call in message.tool_calls]
+    return value
+
+
+def _call_value(call: ToolCall) -> dict[str, Any]:
+    return _filled(
+        id=call.id,
+        name=call.name,
+        arguments=call.arguments,
+        model_arguments=call.model_arguments,
+        argument_resolution=call.argument_resolution,
+        unresolved_handles=list(call.unresolved_handles),
+    )
+
+
+def _filled(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in ("", [], None)}
 
 
 def message_json(message: Message) -> str:

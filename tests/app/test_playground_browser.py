@@ -17,7 +17,9 @@ from inspector_app import words
 from tests.app.making import CHUNK, RAW
 from tests.browser import AppServer, OpenPage, settle
 
-HOSTILE = Path(__file__).parent / "hostile.txt"
+# A slow machine is no wrong one.
+expect.set_options(timeout=20_000)
+
 CHAT = json.dumps(
     [
         {"role": "user", "content": "What does the handbook say?"},
@@ -167,7 +169,7 @@ def test_a_megabyte_appears_soon_and_the_rest_is_loaded_in_parts(app_server: App
     expect(page.locator(".msg").first).to_be_visible()
 
     # Measured alone it takes about a second; the suite shares two processors with a second worker.
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 15
     assert page.locator(".msg").count() < 330
     page.locator('.item[data-index="329"]').click()
     expect(page.locator(".msg.here")).to_have_attribute("data-index", "329")
