@@ -92,7 +92,7 @@ class Builder:
     def unread(self, node: Node, known: Iterable[str]) -> None:
         """Name the members of a message or part that the reader has no rule for, and that are not empty."""
         for key, member in node.members():
-            if key not in known and member:
+            if key not in known and member and not _is_hollow(member.value):
                 self.notice("skipped", member, f"the key {_short(key)} is not read")
 
     def chunk(self, channel: Channel, text: str, *, index: int = 0, time: float | None = None, name: str = "") -> None:
@@ -217,6 +217,15 @@ class ConversationBuilder:
         if known not in self._tools:
             self._tools.append(known)
 
+    def adopt_tools(self, other: ConversationBuilder) -> None:
+        """Keep the definitions that were told to another conversation too."""
+        self._tools += [tool for tool in other.tools if tool not in self._tools]
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The definitions told so far."""
+        return list(self._tools)
+
     def finish(self, number: str) -> Conversation:
         """The conversation, its calls and results linked. `number` is its id when the source has none."""
         drafts: list[Draft] = []
@@ -246,6 +255,11 @@ class ConversationBuilder:
 def _short(key: str) -> str:
     """A key as it may stand in a notice."""
     return repr(key if len(key) <= 60 else key[:60] + "…")
+
+
+def _is_hollow(value: object) -> bool:
+    """True for an object in which all values are `null`."""
+    return isinstance(value, dict) and all(member is None for member in value.values())
 
 
 def _is_flat(value: dict[str, object], depth: int = 0) -> bool:

@@ -26,9 +26,10 @@ _REPEATED: Final = "messages that several records repeat are told once"
 class Thread:
     """One conversation and what was said in it so far. `said` pairs each mark with the number of its turn."""
 
-    def __init__(self, conversation: ConversationBuilder, group: str) -> None:
+    def __init__(self, conversation: ConversationBuilder, group: str, agent: str = "") -> None:
         self.conversation = conversation
         self.group = group
+        self.agent = agent
         self.said: list[tuple[Mark, int]] = []
         self.system: set[Mark] = set()
         self.weak: set[Mark] = set()
@@ -55,12 +56,13 @@ class Thread:
                 self.said.append((mark, place))
         conversation.put(turn, index)
 
-    def turn_of_call(self, called: Mark, call_id: str) -> tuple[str, int] | None:
-        """The call with this id, else the first unanswered one that calls the same: its id and the number of its turn.
-        It counts as answered afterwards."""
+    def turn_of_call(self, called: Sequence[Mark], call_id: str, *, by_name: bool) -> tuple[str, int] | None:
+        """The call with this id, else the first that calls the same (`by_name`: else the first of the same name); only
+        calls that were not asked for before. Gives its id and the number of its turn."""
         by_id = (item for item in self.open_calls if call_id and item[1] == call_id)
-        alike = (item for item in self.open_calls if item[0] == called)
-        found = next(by_id, None) or next(alike, None)
+        alike = (item for item in self.open_calls if item[0] in called)
+        named = (item for item in self.open_calls if by_name and item[0][1] == called[0][1])
+        found = next(by_id, None) or next(alike, None) or next(named, None)
         if found is None:
             return None
         self.open_calls.remove(found)
@@ -91,16 +93,19 @@ class Histories:
         """The conversations of a group, the latest first."""
         return (thread for thread in reversed(self.threads) if thread.group == group)
 
-    def add(self, turns: Sequence[Turn], group: str = "", *, title: str = "", where: Node | None = None) -> Thread:
+    def add(
+        self, turns: Sequence[Turn], group: str = "", *, agent: str = "", title: str = "", where: Node | None = None
+    ) -> Thread:
         """Tell the turns of one record: what is new of them is added to the conversation that they go on with."""
         marks = [mark for turn in turns for mark in turn.marks()]
         compared = [mark for mark in marks if mark[0] != "weak" and not is_system(mark)]
         system = {mark for mark in marks if is_system(mark)}
-        thread = self._find(compared, system, group)
+        thread = self._find(compared, system, group, agent)
         if thread is None and turns and not any(mark[:1] == ("text",) and mark[1] != "assistant" for mark in compared):
             thread = self._latest.get(group)  # an answer alone: there is no history that could tell
         if thread is None:
             thread = self._new(group, title)
+            thread.agent = agent
             for turn in turns:
                 thread.take(turn)
             self._index(thread, compared)
@@ -118,15 +123,17 @@ class Histories:
         """Put a turn into the middle of a conversation; its branches move with what they come after."""
         thread.take(turn, index)
         for other in self.threads:
-            if other.conversation.parent == thread.conversation.id and other.conversation.after > index:
-                other.conversation.after += 1
+            branch = other.conversation
+            if branch.parent and branch.parent == thread.conversation.id and branch.after > index:
+                branch.after += 1
 
     def _new(self, group: str, title: str, parent: Thread | None = None, after: int = 0) -> Thread:
-        name = str(len(self.threads) + 1)
         if parent is not None:
+            parent.conversation.id = parent.conversation.id or f"history-{self.threads.index(parent) + 1}"
+            name = f"history-{len(self.threads) + 1}"
             made = self.builder.conversation(id=name, title=title, parent=parent.conversation.id, after=after)
         else:
-            made = self.builder.conversation(id=name, title=title)
+            made = self.builder.conversation(title=title)
         thread = Thread(made, group)
         self.threads.append(thread)
         return thread
@@ -136,22 +143,24 @@ class Histories:
             for group in {thread.group, "*"} if self.across else {thread.group}:
                 self._by_start.setdefault((group, compared[0]), []).append(thread)
 
-    def _find(self, compared: Sequence[Mark], system: set[Mark], group: str) -> Thread | None:
+    def _find(self, compared: Sequence[Mark], system: set[Mark], group: str, agent: str) -> Thread | None:
         """The conversation with the longest common beginning; another agent's (other system prompt) does not count."""
         if not compared:
             return self._latest.get(group)
         best: tuple[int, int, Thread] | None = None
         for thread in self._by_start.get((group, compared[0]), [])[-_CANDIDATES:]:
+            if thread.agent and agent and thread.agent != agent:
+                continue
             other_agent = bool(thread.system and system and not thread.system & system)
             length = _common(thread.said, compared)
             if not (other_agent and length < 3) and (best is None or (length, -len(thread.said)) > best[:2]):
                 best = (length, -len(thread.said), thread)
         if best is None and self.across:
             for thread in self._by_start.get(("*", compared[0]), [])[-_CANDIDATES:]:
-                whole = _common(thread.said, compared) == len(thread.said)
-                answered = any(mark[0] == "call" or mark[1] == "assistant" for mark, _ in thread.said)
-                if whole and answered and (best is None or len(thread.said) > best[0]):
-                    best = (len(thread.said), 0, thread)
+                length = _common(thread.said, compared)
+                answered = any(mark[0] == "call" or mark[1] == "assistant" for mark, _ in thread.said[:length])
+                if answered and (best is None or length > best[0]):
+                    best = (length, 0, thread)
         return best[2] if best else None
 
     def _go_on(
@@ -189,6 +198,7 @@ class Histories:
     ) -> Thread:
         """A conversation of what comes after the common beginning."""
         branch = self._new(thread.group, title, thread, after)
+        branch.agent = thread.agent
         branch.system = set(thread.system)
         branch.weak = set(thread.weak)
         branch.said = [(mark, -1) for mark, _ in thread.said[:length]]

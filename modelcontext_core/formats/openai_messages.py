@@ -37,6 +37,7 @@ _READ_KEYS: Final = frozenset(
         "reasoning_content",
         "reasoning",
         "reasoning_details",
+        "thinking_blocks",
         "thinking",
         "audio",
         "annotations",
@@ -58,7 +59,9 @@ _READ_KEYS: Final = frozenset(
         "phase",
     }
 )
-_REASONING_KEYS: Final = frozenset({"reasoning_content", "reasoning", "reasoning_details", "thinking"})
+_REASONING_KEYS: Final = frozenset(
+    {"reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "thinking"}
+)
 _CALL_KEYS: Final = frozenset({"tool_calls", "function_call"})
 _EXTRA_KEYS: Final = frozenset({"refusal", "audio", "images", "annotations", "extra_content"})
 _ADDRESS_KEYS: Final = ("image_url", "video_url", "audio_url", "file_url", "input_image", "image")
@@ -188,8 +191,8 @@ def tell_calls(turn: Turn, node: Node) -> None:
 def _tell_reasoning(turn: Turn, node: Node) -> None:
     """Tell visible reasoning once, though vendors write it twice (`reasoning` and `reasoning_details`)."""
     visible = node.get("reasoning_content", "reasoning", "thinking")
-    details = list(node.get("reasoning_details"))
-    blocks = [(detail, detail.get("text", "summary")) for detail in details]
+    details = [*node.get("reasoning_details"), *node.get("thinking_blocks")]
+    blocks = [(detail, detail.get("text", "summary", "thinking")) for detail in details]
     signed = any(detail.get("signature").text for detail in details)
     if visible.is_text and not signed:
         turn.reasoning(visible)

@@ -20,7 +20,7 @@ _CALLS: Final = frozenset(
 )
 _RESULTS: Final = frozenset(
     {"tool_call_response", "tool-result", "tool_result", "toolResult", "function_call_output", "function_response"}
-    | {"functionResponse", "tool_response", "mcp_tool_result", "server_tool_result"}
+    | {"functionResponse", "function_result", "tool_response", "mcp_tool_result", "server_tool_result"}
 )
 _TEXTS: Final = frozenset({"text", "input_text", "output_text", "text-plain", "summary_text"})
 _REASONING: Final = frozenset({"reasoning", "thinking", "reasoning_content", "thought", "reasoningContent"})
@@ -52,6 +52,10 @@ def tell_part(turn: Turn, part: Node) -> None:
         turn.text(part)
     elif kind in _REASONING or part.get("thought").value is True or part.has("reasoningContent"):
         _tell_reasoning(turn, part)
+    elif kind.endswith(".TextReasoningContent"):
+        turn.reasoning(part.get("content").get("text"))
+        if part.get("content").get("protectedData").text:
+            turn.opaque(part.get("content").get("protectedData"), "protected_data")
     elif kind in _TEXTS or (not kind and part.get("text").is_text):
         turn.text(part.get("text", "content", "value"))
         for annotation in [*part.get("annotations"), *part.get("citations")]:

@@ -153,11 +153,11 @@ def _mark(item: Any, role: str) -> Mark:
     if len(item) == 3:
         return ("weak", _words(item[0]))
     part = item[0]
-    if isinstance(part, RawText) or part.type == "text" or part.data is None:
+    if isinstance(part, RawText) or part.type == "text":
         words = _canonical(part if isinstance(part, RawText) else part.text)
         return ("result", "text\0tool\0" + words) if role == "tool" else ("text", role, words)
     if part.text:
-        return ("text", role, _words(part.text))
+        return ("weak", _words(part.text))
     return ("media", part.type, json.dumps(part.data, sort_keys=True, default=str))
 
 
@@ -318,7 +318,7 @@ class Turn:
         """What each item of this turn says, comparable between sources that write the same turn differently.
 
         Parallel to the items in order: `("text", role, words)`, `("call", name, arguments)`, `("result", words)`,
-        `("media", kind, facts)`, and `("weak", …)` for reasoning and opaque parts, which histories often leave out.
+        `("media", kind, facts)`, and `("weak", words)` for reasoning, citations and errors, which histories omit.
         """
         return [_mark(item, self.role) for item in self._items]
 

@@ -1,0 +1,43 @@
+"""Langfuse exports."""
+
+from __future__ import annotations
+
+from tests.formats.traces import calls, kinds, messages_of, results, roles, trace_of
+
+
+def test_a_trace_is_ordered_by_time_and_told_once() -> None:
+    """Generations in any order of the file, the tool's span and the trace's own input and output: six messages."""
+    trace = trace_of("langfuse_export", "agent.trace.json")
+
+    assert roles(trace) == ["system", "user", "assistant", "tool", "tool", "assistant"]
+    assert calls(trace) == [("call_1", "check_boat"), ("call_2", "list_crew")]
+    assert trace.meta["trace.sessionId"] == "s-1"
+
+
+def test_content_that_is_only_in_metadata() -> None:
+    """A generation without input and output has its messages in attributes; notes and scores stand apart."""
+    trace = trace_of("langfuse_export", "agent.trace.json")
+
+    assert [message.content for message in messages_of(trace, 1)] == ["Name the boat in one word.", "Heron"]
+    assert {message.content for message in messages_of(trace, 2)} == {
+        "The skipper asked for this trip twice.",
+        "The answer is friendly and short enough.",
+    }
+
+
+def test_what_tracers_do_to_messages() -> None:
+    """Definitions among the messages, a tool's name as the role of its result, an input that was lost."""
+    trace = trace_of("langfuse_export", "observations.json")
+
+    assert roles(trace) == ["user", "assistant", "tool", "assistant", "assistant"]
+    assert results(trace) == [("w1", "wind", "31 knots")]
+    assert [tool.name for tool in trace.conversations[0].tools] == ["wind"]
+    assert {"damaged", "fallback"} <= kinds(trace)
+
+
+def test_the_normaliser_output_is_read_too() -> None:
+    """By observation: messages, or the reason why there are none."""
+    trace = trace_of("langfuse_export", "normalised.json")
+
+    assert roles(trace) == ["user", "assistant", "assistant"]
+    assert "expected a list, received an object" in messages_of(trace, 1)[0].content
