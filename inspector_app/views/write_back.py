@@ -1,8 +1,9 @@
 """Write a trace again in its own format, with handles where its ids stood.
 
 The source stays as it is, byte for byte, but for the strings that hold texts of messages: each of those is found by
-the place that the reader recorded (`Origin.texts`) and gets the encoded text. Every other string of the source (titles,
-metadata, a second copy of a message) has the ids replaced that the registry knows. The result can be opened again.
+the place that the reader recorded (`Origin.texts`) and gets the encoded text, if the text stands there as it was read.
+Every other string of the source (titles, metadata, a second copy of a message) has the ids replaced that the registry
+knows. The result can be opened again.
 
 Sources that are JSON or lines of JSON can be written back; streams, archives and plain dumps cannot.
 """
@@ -10,6 +11,8 @@ Sources that are JSON or lines of JSON can be written back; streams, archives an
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -25,13 +28,15 @@ _LINE: Final = re.compile(r"\bline ([0-9]+)$")
 _NESTED: Final = "::json"
 _OPENERS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 
-# New texts by place, for one record: `$.messages[0].content` -> text.
-_Edits = Mapping[str, str]
+# By place, for one record: the text that must stand there now, and its new form.
+_Edits = Mapping[str, tuple[str, str]]
 
 
 def can_write_back(trace: Trace, data: bytes) -> bool:
-    """Return whether `write_back` can write this source: JSON or lines of JSON in UTF-8, read without a break."""
-    if any(notice.kind in ("damaged", "limit") for notice in trace.notices) or trace.stream:
+    """Return whether `write_back` can write this source: JSON or lines of JSON in UTF-8, one
+    conversation, read without a break."""
+    broken = any(notice.kind in ("damaged", "limit") for notice in trace.notices)
+    if broken or trace.stream or len(trace.conversations) != 1:
         return False
     return data.lstrip()[:1] in (b"{", b"[") and _text(data) is not None
 
@@ -56,9 +61,9 @@ def write_back(trace: Trace, data: bytes, analysis: Analysis) -> bytes:
     return _bytes("\n".join(written))
 
 
-def _edits(origins: Sequence[Origin], analysis: Analysis) -> dict[int, dict[str, str]]:
+def _edits(origins: Sequence[Origin], analysis: Analysis) -> dict[int, dict[str, tuple[str, str]]]:
     """The new text of each place, by the number of its line (0: the whole source)."""
-    result: dict[int, dict[str, str]] = defaultdict(dict)
+    result: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)
     for origin, before, after in zip(origins, analysis.messages, analysis.encoded, strict=False):
         named = _LINE.search(origin.record)
         number = int(named[1]) if named else 0
@@ -68,28 +73,28 @@ def _edits(origins: Sequence[Origin], analysis: Analysis) -> dict[int, dict[str,
             # A text that was joined of several pieces has no single place: its pieces are rewritten one by one below.
             if len(places) == 1 and item.path in new_texts:
                 place = places[0] if places[0].startswith("$") else origin.path + places[0]
-                result[number][place] = new_texts[item.path]
+                result[number][place] = (item.text, new_texts[item.path])
     return result
 
 
 def _rewrite(text: str, edits: _Edits, analysis: Analysis) -> str:
     """Return valid JSON with the edits made, and known ids replaced in every string that no edit covers."""
-    inner: dict[str, dict[str, str]] = defaultdict(dict)
-    direct: dict[str, str] = {}
-    for place, new in edits.items():
+    inner: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
+    direct: dict[str, tuple[str, str]] = {}
+    for place, change in edits.items():
         outer, separator, rest = place.partition(_NESTED)
         if separator:
-            inner[outer]["$" + rest] = new
+            inner[outer]["$" + rest] = change
         else:
-            direct[place] = new
+            direct[place] = change
     changes = _object_changes(text, direct)
     covered = sorted((start, end) for start, end, _ in changes)
     found = [item for item in jsontext.strings(text) if not item.is_key and not _within(covered, item.start)]
     places = jsontext.paths_of(text, [item.start for item in found])
     for item, place in zip(found, places, strict=True):
         value = jsontext.unquote(text[item.start : item.end])
-        if place in direct:
-            new = direct[place]
+        if place in direct and direct[place][0] == value:
+            new = direct[place][1]
         elif place in inner and jsontext.is_valid(value):
             new = _rewrite(value, inner[place], analysis)
         else:
@@ -99,16 +104,16 @@ def _rewrite(text: str, edits: _Edits, analysis: Analysis) -> str:
     return jsontext.splice(text, changes)
 
 
-def _object_changes(text: str, direct: dict[str, str]) -> list[tuple[int, int, str]]:
+def _object_changes(text: str, direct: _Edits) -> list[tuple[int, int, str]]:
     """Arguments that stand as an object in the source: its place, and the encoded JSON text as it is."""
     if not direct:
         return []
     spans = _objects(text)
     places = jsontext.paths_of(text, [start for start, _ in spans])
     return [
-        (start, end, direct[place])
+        (start, end, direct[place][1])
         for (start, end), place in zip(spans, places, strict=True)
-        if place in direct and jsontext.is_valid(direct[place]) and direct[place].lstrip()[:1] in ("{", "[")
+        if place in direct and direct[place][0] == text[start:end]
     ]
 
 
@@ -125,7 +130,9 @@ def _objects(text: str) -> list[tuple[int, int]]:
 
 
 def _within(spans: Sequence[tuple[int, int]], position: int) -> bool:
-    return any(start <= position < end for start, end in spans)
+    """Whether a position lies in one of the spans, which stand in order and do not overlap."""
+    at = bisect_right(spans, (position, sys.maxsize)) - 1
+    return at >= 0 and position < spans[at][1]
 
 
 def _text(data: bytes) -> str | None:
