@@ -22,16 +22,21 @@ _MEMBERS: Final = 50_000
 
 
 class Tree(Node):
-    """An object or list put together of values that stand at different places of one document."""
+    """An object or list put together of values that stand at different places of one document.
+
+    Its `key` must be none that the document has there: the tree has no source text of its own.
+    """
 
     __slots__ = ("_inside",)
 
     def __init__(self, inside: dict[str, Node] | list[Node], parent: Node, key: str) -> None:
-        self._inside = inside
+        value: Any
         if isinstance(inside, dict):
-            value: Any = {name: node.value for name, node in inside.items()}
+            self._inside: dict[str, Node] | list[Node] = {name: node for name, node in inside.items() if node.exists}
+            value = {name: node.value for name, node in self._inside.items()}
         else:
-            value = [node.value for node in inside]
+            self._inside = [node for node in inside if node.exists]
+            value = [node.value for node in self._inside]
         super().__init__(value, parent, key, parent.document)
 
     def get(self, *keys: str) -> Node:
@@ -72,14 +77,16 @@ def typed_value(node: Node, depth: int = 0) -> Node:
             return node.get(key)
     for key in _TYPED_LISTS:
         if node.has(key):
-            return Tree([typed_value(item, depth + 1) for item in node.get(key).get("values")], node, key)
+            return Tree([typed_value(item, depth + 1) for item in node.get(key).get("values")], node, f"{key}*")
     for key in _TYPED_MAPS:
         if node.has(key):
             pairs = node.get(key).get("values")
-            return Tree({pair.get("key").text: typed_value(pair.get("value"), depth + 1) for pair in pairs}, node, key)
+            return Tree(
+                {pair.get("key").text: typed_value(pair.get("value"), depth + 1) for pair in pairs}, node, f"{key}*"
+            )
     values = node.get("values")
     if values.is_list and all(item.has_any(frozenset(_TYPED)) for item in values):
-        return Tree([typed_value(item, depth + 1) for item in values], node, "values")
+        return Tree([typed_value(item, depth + 1) for item in values], node, "values*")
     return node
 
 
