@@ -14,7 +14,7 @@ from modelcontext_core.formats.anthropic_messages import tell_block, tell_reques
 from modelcontext_core.formats.base import Reader, Sample
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, raw_text
+from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, events_of, first_events, raw_text
 from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
@@ -35,13 +35,17 @@ _PIECES: Final = frozenset({"text", "thinking"})
 
 def detect(sample: Sample) -> bool:
     """One of the first events has a type of this API with underscores."""
+    return any(node.get("type").text in _EVENTS for node in first_events(sample))
+
+
+def _joined(sample: Sample) -> bool:
     return any(node.get("type").text in _EVENTS for node in sample.nodes[:4])
 
 
 def read(nodes: Iterable[Node], builder: Builder) -> None:
     """One conversation with a turn for each message of the stream."""
     stream = _Stream(builder)
-    for node in nodes:
+    for node in events_of(nodes):
         stream.take(node)
     stream.finish()
 
@@ -210,6 +214,6 @@ READER = Reader(
     title="Anthropic messages, streamed",
     detect=detect,
     read=read,
-    joined=True,
+    joined=_joined,
     keys=frozenset({"content_block", "partial_json"}),
 )

@@ -261,7 +261,10 @@ class _Delta:
         """Is this another call, though its index is used? (Some vendors give every call the index 0.)"""
         if id_ and block.id:
             return id_ != block.id
-        return not id_ and bool(block.pieces) and bool(function.get("name").text) and is_json(block.text)
+        if id_ or not block.pieces or not function.get("name").text:
+            return False
+        # Only what looks closed is parsed: vendors may repeat the name on every piece.
+        return block.pieces[-1].rstrip().endswith("}") and is_json(block.text)
 
     def _append(self, block: Block, function: Node) -> None:
         block.name = block.name or function.get("name").label

@@ -22,7 +22,7 @@ from modelcontext_core.formats.gemini_interactions import InteractionStream, is_
 from modelcontext_core.formats.gemini_parts import role_of, tell_content, tell_grounding, tell_part
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.partial_args import PartialArguments
-from modelcontext_core.formats.streaming import Block, StreamedTurn, StreamLog, raw_text
+from modelcontext_core.formats.streaming import Block, StreamedTurn, StreamLog, events_of, first_events, raw_text
 from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
@@ -52,11 +52,11 @@ def detect(sample: Sample) -> bool:
     """Events of one response, an interaction's events, or a recording."""
     if sample.container in ("text", "sqlite"):
         return False
-    first = sample.nodes[0]
-    if any(is_interaction_event(node) or _is_recording(node) for node in sample.nodes[:2]):
+    if any(is_interaction_event(node) or _is_recording(node) for node in first_events(sample, 2)):
         return True
     if sample.container == "json":
-        return first.is_list and is_response(first.at(0)) and len(first.value) > 1
+        lists = [node for node in sample.nodes if node.is_list] if len(sample.nodes) > 1 else []
+        return any(is_response(node.at(0)) for node in lists)
     events = [node for node in sample.nodes if is_response(node)]
     if not events or not any(is_response(node) for node in sample.nodes[:3]):
         return False
@@ -71,12 +71,8 @@ def detect(sample: Sample) -> bool:
 def read(nodes: Iterable[Node], builder: Builder) -> None:
     """One conversation with a turn for each streamed (or recorded) response."""
     stream = _Stream(builder)
-    for node in nodes:
-        if node.is_list:
-            for event in node:
-                stream.take(event)
-        else:
-            stream.take(node)
+    for node in events_of(nodes):
+        stream.take(node)
     stream.finish()
 
 

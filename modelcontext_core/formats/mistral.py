@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import chain, islice
 from typing import Final
 
 from modelcontext_core.formats import openai_chat
@@ -15,6 +16,7 @@ from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.chat_chunks import ChatChunks
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_chat_stream import is_chunk
+from modelcontext_core.formats.streaming import events_of, first_events
 
 __all__ = ["READER"]
 
@@ -51,7 +53,7 @@ def detect(sample: Sample) -> bool:
     """A response, a request or a chunk in Mistral's style."""
     if sample.container in ("text", "sqlite"):
         return False
-    return any(_answers(node) or _asks(node) for node in sample.nodes[:3])
+    return any(_answers(node) or _asks(node) for node in (*sample.nodes[:3], *first_events(sample)))
 
 
 def _joined(sample: Sample) -> bool:
@@ -60,16 +62,16 @@ def _joined(sample: Sample) -> bool:
 
 def read(nodes: Iterable[Node], builder: Builder) -> None:
     """One conversation of a request and its response, of either alone, or of a stream."""
-    chunks: ChatChunks | None = None
-    for node in nodes:
-        if chunks is None and is_chunk(node):
-            chunks = ChatChunks(builder)
-        if chunks is not None:
+    records = iter(nodes)
+    first = list(islice(records, 3))
+    everything = chain(first, records)
+    if any(is_chunk(node.at(0) if node.is_list else node) for node in first):
+        chunks = ChatChunks(builder)
+        for node in events_of(everything):
             chunks.take(node)
-        else:
-            openai_chat.read([node], builder)
-    if chunks is not None:
         chunks.finish()
+    else:
+        openai_chat.read(everything, builder)
 
 
 READER = Reader(

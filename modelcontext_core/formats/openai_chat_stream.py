@@ -13,6 +13,7 @@ from modelcontext_core.formats.base import Reader, Sample
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.chat_chunks import ChatChunks
 from modelcontext_core.formats.nodes import Node
+from modelcontext_core.formats.streaming import events_of, first_events
 
 __all__ = ["READER", "is_chunk", "read"]
 
@@ -28,13 +29,17 @@ def is_chunk(node: Node) -> bool:
 
 def detect(sample: Sample) -> bool:
     """One of the first records is a chunk."""
+    return any(is_chunk(node) for node in first_events(sample, _LOOKED_AT))
+
+
+def _joined(sample: Sample) -> bool:
     return any(is_chunk(node) for node in sample.nodes[:_LOOKED_AT])
 
 
 def read(nodes: Iterable[Node], builder: Builder) -> None:
     """One conversation with a turn for each streamed answer; further choices are branches."""
     chunks = ChatChunks(builder)
-    for node in nodes:
+    for node in events_of(nodes):
         chunks.take(node)
     chunks.finish()
 
@@ -44,6 +49,6 @@ READER = Reader(
     title="OpenAI chat completions (and compatible), streamed",
     detect=detect,
     read=read,
-    joined=True,
+    joined=_joined,
     keys=frozenset({"delta", "choices"}),
 )

@@ -13,7 +13,7 @@ from modelcontext_core.formats.base import Channel, Reader, Sample
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_responses import ResponsesTeller
-from modelcontext_core.formats.streaming import StreamedTurn, StreamLog
+from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, events_of, first_events
 
 __all__ = ["READER"]
 
@@ -49,13 +49,17 @@ _EVENT_KEYS: Final = frozenset({"response", "output_index", "item", "item_id", "
 
 def detect(sample: Sample) -> bool:
     """One of the first records is an event of this API."""
+    return any(_is_event(node) for node in first_events(sample))
+
+
+def _joined(sample: Sample) -> bool:
     return any(_is_event(node) for node in sample.nodes[:4])
 
 
 def read(nodes: Iterable[Node], builder: Builder) -> None:
     """One conversation with a turn for each streamed response."""
     stream = _Stream(builder)
-    for node in nodes:
+    for node in events_of(nodes):
         stream.take(node)
     stream.finish()
 
@@ -176,6 +180,6 @@ READER = Reader(
     title="OpenAI Responses API, streamed",
     detect=detect,
     read=read,
-    joined=True,
+    joined=_joined,
     keys=frozenset({"output_index", "sequence_number", "item_id", "content_index"}),
 )

@@ -49,10 +49,10 @@ class _Open:
 
 
 def _dumped(node: Any) -> str:
-    """The JSON text of a tree of values: dictionaries by keys or indices, and (kind, text) pairs."""
+    """The JSON text of a tree of values: dictionaries by keys or indices, and (kind, pieces) pairs."""
     if isinstance(node, tuple):
-        kind, text = node
-        return json.dumps(text, ensure_ascii=False) if kind == "text" else str(text)
+        kind, pieces = node
+        return json.dumps("".join(pieces), ensure_ascii=False) if kind == "text" else "".join(pieces)
     if not isinstance(node, dict):
         return "{}"
     if node and all(isinstance(key, int) for key in node):
@@ -140,7 +140,9 @@ class PartialArguments:
                 inner = node[step] = {}
             node = inner
         old = node.get(steps[-1])
-        if text:
-            node[steps[-1]] = ("text", (old[1] if same and isinstance(old, tuple) else "") + value)
+        if text and same and isinstance(old, tuple):
+            old[1].append(value)
+        elif text:
+            node[steps[-1]] = ("text", [value])
         else:
-            node[steps[-1]] = ("json", value)
+            node[steps[-1]] = ("json", [value])

@@ -6,19 +6,46 @@ first node of each block only, so that events can be let go while the stream is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from modelcontext_core.formats.base import Channel
+from modelcontext_core.formats.base import Channel, Sample
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.jsonload import BadJson, loads
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.turns import Turn
 
-__all__ = ["Block", "StreamLog", "StreamedTurn", "is_json", "raw_text", "seconds_of"]
+__all__ = [
+    "Block",
+    "StreamLog",
+    "StreamedTurn",
+    "events_of",
+    "first_events",
+    "is_json",
+    "raw_text",
+    "seconds_of",
+]
 
 _TIME_KEYS: Final = ("created_at", "timestamp", "time", "ts", "received_at", "created")
+
+
+def first_events(sample: Sample, count: int = 4) -> list[Node]:
+    """What could be the first events of a stream: the first records, and what a record holds if it is a list (of the
+    events that answer a request). The elements of an array that is the whole source are records by themselves."""
+    nodes = list(sample.nodes[:count])
+    if sample.container == "json" and len(nodes) == 1 and nodes[0].is_list:
+        return []
+    return [node.at(0) if node.is_list else node for node in nodes]
+
+
+def events_of(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The records one by one, and those that stand in a list."""
+    for node in nodes:
+        if node.is_list:
+            yield from node
+        else:
+            yield node
 
 
 def seconds_of(node: Node) -> float | None:

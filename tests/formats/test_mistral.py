@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from modelcontext_core.formats import detect, read
@@ -39,6 +40,22 @@ def test_a_request() -> None:
     assert call.tool_calls[0].name == "colour"
     assert (result.name, result.content) == ("colour", "red")
     assert (prefix.role, prefix.content) == ("assistant", "Roses")
+
+
+def test_a_request_and_its_response() -> None:
+    """Both are one conversation, streamed or not."""
+    request = json.loads((FIXTURES / "request.json").read_bytes())
+    response = json.loads((FIXTURES / "thinking_response.json").read_bytes())
+    chunks = [
+        json.loads(line[5:]) for line in (FIXTURES / "stream.sse").read_bytes().splitlines() if line[5:7] == b" {"
+    ]
+
+    for answer, last in ((response, "One moment."), (chunks, "Roses.")):
+        trace = read(json.dumps({"request": request, "response": answer}).encode())
+        assert trace.format == "mistral"
+        (conversation,) = trace.conversations
+        assert conversation.messages[-1].content == last
+        assert conversation.messages[0].role == "user"
 
 
 def test_what_shows_no_style_is_openai_chat() -> None:

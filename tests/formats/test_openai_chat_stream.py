@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from modelcontext_core.formats import Trace, detect, read
+from modelcontext_core.formats import Trace, detect, iter_traces, read
 from modelcontext_core.messages import Message
 
 FIXTURES = Path(__file__).parent / "fixtures" / "openai_chat_stream"
@@ -180,6 +180,18 @@ def test_an_id_that_changes_on_every_chunk() -> None:
 
     assert only(trace).content == "abc"
     assert any(notice.kind == "merged" for notice in trace.notices)
+
+
+def test_a_request_with_the_chunks_that_answer_it() -> None:
+    """A record of a request and the list of its chunks is a conversation by itself."""
+    request = {"model": "m", "messages": [{"role": "user", "content": "Hello?"}], "stream": True}
+    chunks = [{"object": "chat.completion.chunk", "choices": [{"delta": {"content": text}}]} for text in ("Ye", "s.")]
+    line = json.dumps({"request": request, "response": chunks})
+    traces = list(iter_traces(f"{line}\n{line}\n".encode()))
+
+    assert [trace.format for trace in traces] == ["openai_chat_stream"] * 2
+    for trace in traces:
+        assert [message.content for message in trace.conversations[0].messages] == ["Hello?", "Yes."]
 
 
 def test_a_request_before_its_stream() -> None:
