@@ -21,7 +21,8 @@ TAG_BEGINNING: Final = re.compile(r"</?(?:r(?:ef?)?|kb?|w(?:eb?)?)?\Z", re.IGNOR
 UNCLOSED_TAG: Final = re.compile(rf"</?(?:ref|kb|web)(?:{_TAG_SPACE}[^<>\n]*)?\Z", re.IGNORECASE | re.ASCII)
 MAX_OPENER_CHARACTERS: Final = len("</web")
 
-_ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+# A name begins where a run of its characters begins and takes all of it, or a long run would be tried at each place.
+_ATTRIBUTE: Final = re.compile(r"""(?<![^\s"'<>/=])([^\s"'<>/=]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""")
 # Tags of tool results and of history: quoted attributes may hold `>`; a `<` outside quotes ends the attempt.
 _QUOTED_TAG_BODY: Final = r"""(?=[\s/>])(?:[^<>"']|"[^"]*"|'[^']*')*+>"""
 CITATION_TAG: Final = re.compile(rf"<(kb|web){_QUOTED_TAG_BODY}")
