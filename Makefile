@@ -37,9 +37,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 FROM_LOCK := $(PIP) install --no-compile --no-deps --require-hashes --requirement
 THE_PROJECT := $(PIP) install --no-deps --no-build-isolation --editable .
 
-.venv/.app: requirements-run.lock pyproject.toml
+.venv/.app: .ci/requirements-run.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(FROM_LOCK) requirements-run.lock
+	$(FROM_LOCK) .ci/requirements-run.lock
 	$(THE_PROJECT)
 	touch $@
 
@@ -65,7 +65,7 @@ lock:
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) install uv
 	$(COMPILE) --all-extras --output-file requirements.lock $(UPGRADE)
-	$(COMPILE) --extra app --extra tokens --extra build --constraints requirements.lock --output-file requirements-run.lock
+	$(COMPILE) --extra app --extra tokens --extra build --constraints requirements.lock --output-file .ci/requirements-run.lock
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = ("requirements.lock", "requirements-run.lock")
+LOCKS = ("requirements.lock", ".ci/requirements-run.lock")
 APP_PARTS = ("streamlit", "pandas", "plotly", "toktok_rs", "psycopg")
 
 
@@ -71,7 +71,7 @@ def test_a_lock_names_no_registry_and_hashes_every_file(lock: str) -> None:
 
 def test_the_app_runs_with_the_very_versions_that_are_tested() -> None:
     """The short lock of `make run` is a part of the long one of `make test`."""
-    assert _pins("requirements-run.lock").items() <= _pins("requirements.lock").items()
+    assert _pins(".ci/requirements-run.lock").items() <= _pins("requirements.lock").items()
 
 
 def test_without_the_extras_the_core_imports_and_encode_works() -> None:

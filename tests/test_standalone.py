@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 TOP_LEVEL = {
     "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "docs", "inspector_app", "modelcontext_core", "pyproject.toml",
-    "requirements-run.lock", "requirements.lock", "sample_sessions", "tests",
+    "requirements.lock", "sample_sessions", "tests",
 }  # fmt: skip
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
 
