@@ -27,8 +27,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("encode", "decode", "toolcalls", "stream", "toolresults", "leaks", "prompt"),
     ("registry",),
     (
-        "responses", "roundtrip", "observe", "observe_otel", "leak_report", "chunking", "simulate", "stream_check",
-        "tokens", "testing", "testing_examples", "cluster",
+        "responses", "roundtrip", "observe", "observe_otel", "leak_report", "chunking", "made_registry", "simulate",
+        "stream_check", "tokens", "testing", "testing_examples", "cluster",
     ),
 )  # fmt: skip
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
