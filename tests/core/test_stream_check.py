@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelcontext_core import Registry
@@ -39,7 +39,8 @@ def test_a_decoder_that_forgets_word_boundaries_is_caught_and_its_cut_made_small
     failure = report.failure
 
     assert failure is not None
-    assert ("doc://1", "2") == tuple(failure.chunks)
+    assert "doc://1" == failure.chunks[0]
+    assert failure.chunks[1] in {"1", "2"}
     assert failure.streamed != failure.whole
     assert 10 <= report.tallies["single"].done - report.tallies["single"].equal <= 40
     assert f"feed({failure.chunks[0]!r})" in failure.as_text()
