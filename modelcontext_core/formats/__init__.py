@@ -35,6 +35,7 @@ from modelcontext_core.formats import (
     gemini_cli,
     gemini_stream,
     generic_messages,
+    inspect_log,
     kimi_cli,
     langchain_messages,
     langfuse_export,
@@ -59,6 +60,8 @@ from modelcontext_core.formats import (
     pydantic_ai_messages,
     sharegpt,
     text,
+    vercel_ui_messages,
+    vercel_ui_stream,
 )
 from modelcontext_core.formats.base import Conversation, Notice, Origin, Reader, Sample, StreamChunk, Trace
 from modelcontext_core.formats.dispatch import iterate, recognise
@@ -93,6 +96,7 @@ READERS: Final[tuple[Reader, ...]] = (
     langsmith_run.READER,
     opik.READER,
     litellm_log.READER,
+    inspect_log.READER,
     chatgpt_export.READER,
     openwebui_export.READER,
     librechat_export.READER,
@@ -109,10 +113,12 @@ READERS: Final[tuple[Reader, ...]] = (
     gemini_cli.READER,
     kimi_cli.READER,
     copilot_cli.READER,
+    vercel_ui_messages.READER,
     pydantic_ai_messages.READER,
     langchain_messages.READER,
     autogen.READER,
     sharegpt.READER,
+    vercel_ui_stream.READER,
     openai_responses_stream.READER,
     mistral.READER,
     openai_chat_stream.READER,

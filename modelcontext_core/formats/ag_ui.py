@@ -147,7 +147,8 @@ class _Run:
         self.last_call = call_id
         self._speaks("assistant")
         self._begin(node)
-        block = self.turn.block(("call", call_id), "arguments", node, len(self.turn.blocks()))
+        known = self.turn.get(("call", call_id))
+        block = known or self.turn.block(("call", call_id), "arguments", node, len(self.turn.blocks()))
         block.id = call_id
         block.name = block.name or node.get("toolCallName").text
         if node.get("delta").text:

@@ -50,12 +50,22 @@ _READ_KEYS: Final = frozenset(
         "full_message_id",
     }
 )
+_STATES: Final = frozenset({"agent_states", "agent_state", "llm_context", "message_thread", "team_state"})
 _LOOKED_AT: Final = 20_000
 
 
 def detect(sample: Sample) -> bool:
     """Messages with `source` and a type in PascalCase: bare, in a list, in a result, or in a saved state."""
-    return sample.container != "text" and any(next(_threads(node), None) is not None for node in sample.nodes[:3])
+    return sample.container != "text" and any(_is_known(node) for node in sample.nodes[:3])
+
+
+def _is_known(node: Node) -> bool:
+    """A message, a list of them, or a state that is worth a search for them."""
+    for candidate in (node, node.get("messages"), node.at("task_result", "messages")):
+        elements = [*zip(range(5), candidate, strict=False)] if candidate.is_list else [(0, candidate)]
+        if any(_is_message(_message_of(element)) for _, element in elements):
+            return True
+    return node.has_any(_STATES) and next(_threads(node), None) is not None
 
 
 def _is_message(node: Node) -> bool:

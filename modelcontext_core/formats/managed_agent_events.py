@@ -6,6 +6,7 @@ An event that the client sends comes back in the stream with an id: it is told o
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -60,7 +61,7 @@ class _Log:
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
         self.conversation: ConversationBuilder = builder.conversation()
-        self.sent: list[int] = []
+        self.sent: Counter[int] = Counter()
         self.ids: set[str] = set()
 
     def tell(self, event: Node) -> None:
@@ -83,12 +84,12 @@ class _Log:
         keys = ("type", "content", *_RESULT_IDS, "result", "deny_message")
         mark = hash(json.dumps([event.get(key).value for key in keys if event.has(key)], sort_keys=True))
         if not identity:
-            self.sent.append(mark)
+            self.sent[mark] += 1
             return False
-        if mark in self.sent:
-            self.sent.remove(mark)
-            return True
-        return False
+        if not self.sent[mark]:
+            return False
+        self.sent[mark] -= 1
+        return True
 
     def _agent(self, agent: Node) -> None:
         system = agent.get("system")

@@ -53,11 +53,11 @@ _MESSAGE_KEYS: Final = frozenset(
     }
 )
 _EXTRA_KEYS: Final = frozenset({"files", "sources", "citations", "error"})
-_DETAILS = re.compile(
-    r'<details type="(?P<type>\w+)"(?P<about>[^>]*)>\s*(?:<summary>[^<]*</summary>)?(?P<body>.*?)</details>\n?',
-    re.DOTALL,
-)
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+# No part of these may run over a long text again and again: attributes have no bare angle brackets.
+_DETAILS = re.compile(r'<details type="(?P<type>\w+)"(?P<about>[^<>]*)>')
+_SUMMARY = re.compile(r"<summary>[^<]*</summary>")
+_END: Final = "</details>"
+_ATTRIBUTE = re.compile(r'(?<!\w)(\w+)="([^"]*)"')
 _QUOTE = re.compile(r"^> ?", re.MULTILINE)
 
 
@@ -162,11 +162,16 @@ def _tell_html(turn: Turn, content: Node) -> None:
     """Tell an answer whose reasoning and calls are HTML inside the text."""
     text = content.text
     position = 0
-    for match in _DETAILS.finditer(text):
+    while match := _DETAILS.search(text, position):
+        end = text.find(_END, match.end())
+        if end < 0:
+            break
         turn.text(content, text[position : match.start()].strip("\n"))
-        position = match.end()
+        position = end + len(_END)
         about = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(match.group("about"))}
-        body = html.unescape(match.group("body")).strip()
+        inside = text[match.end() : end].lstrip()
+        summary = _SUMMARY.match(inside)
+        body = html.unescape(inside[summary.end() :] if summary else inside).strip()
         if match.group("type") == "reasoning":
             turn.reasoning(content, _QUOTE.sub("", body))
         elif match.group("type") == "tool_calls" and about.get("name"):

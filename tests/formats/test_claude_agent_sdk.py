@@ -32,7 +32,7 @@ def test_pieces_of_a_stream_are_chunks() -> None:
 
 
 def test_a_recording_has_directions() -> None:
-    """A recording has directions; what control messages describe is an aside; another result than the answer is told."""
+    """A recording has directions; what control messages describe is an aside; a result of its own is told."""
     conversation = _read("recording.json").conversations[0]
 
     assert [message.role for message in conversation.messages] == ["system", "user", "assistant"]
