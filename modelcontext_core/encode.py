@@ -225,17 +225,17 @@ class Encoder:
                 text = item.rewriting.text
                 labels = find_labels(text, keys, is_json=looks_like_json(text)) if is_source(item) else []
                 mined = _unlabelled(labels, find_mined(text, item.policy)) if item.policy.mine else []
-                self._labels[id(item.rewriting)] = self._register_labels(labels, mined)
+                self._labels[id(item.rewriting)] = self._register_labels(text, labels, mined)
 
-    def _register_labels(self, labels: Sequence[Label], mined: Sequence[Label]) -> _LabelPlaces:
-        """Registers labels and mined places by position. What is known then keeps its number, so its place is settled;
-        a value that only a later text makes known waits."""
+    def _register_labels(self, text: str, labels: Sequence[Label], mined: Sequence[Label]) -> _LabelPlaces:
+        """Registers labels and mined places by position. What is known then keeps its number, so its place is settled,
+        unless the handle could not be read there (`_<uuid>`); a value that only a later text makes known waits."""
         settled, open_labels = [], []
         for label in sorted([*labels, *mined], key=label_order) if mined else labels:
             handle = self._mine(label)
             if handle is None or not label.mine:
                 open_labels.append(label)
-            else:
+            elif text[label.start - 1 : label.start] != "_" and text[label.end : label.end + 1] != "_":
                 settled.append(Place(label.start, label.end, handle))
         return _LabelPlaces(settled, open_labels)
 
