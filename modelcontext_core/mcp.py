@@ -6,7 +6,6 @@ Only routing fields are touched. Schemas and results of external tools belong to
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -74,7 +73,7 @@ def encode_tools(tools: Sequence[Tool], spaces: HandleSpaces, policies: ToolPoli
 
 
 def _routing_enums(tool: Tool, spaces: HandleSpaces, policies: ToolPolicies) -> Mapping[str, Any]:
-    parameters = copy.deepcopy(dict(tool.parameters))
+    parameters: dict[str, Any] = _copied(dict(tool.parameters))
     policy = policies.get(tool.name)
     properties = parameters.get("properties")
     if policy is None or not isinstance(properties, dict):
@@ -87,6 +86,22 @@ def _routing_enums(tool: Tool, spaces: HandleSpaces, policies: ToolPolicies) -> 
                 for value in schema["enum"]
             ]
     return parameters
+
+
+def _copied(value: Any) -> Any:
+    """A copy of JSON-like data, made without recursion: a schema may be nested as deeply as its author likes."""
+    result = [value]
+    work: list[tuple[Any, Any]] = [(result, 0)]
+    while work:
+        holder, key = work.pop()
+        source = holder[key]
+        if isinstance(source, dict):
+            holder[key] = dict(source)
+            work += [(holder[key], name) for name in source]
+        elif isinstance(source, list):
+            holder[key] = list(source)
+            work += [(holder[key], index) for index in range(len(source))]
+    return result[0]
 
 
 def _directory_lines(description: str, spaces: HandleSpaces) -> str:
