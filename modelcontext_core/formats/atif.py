@@ -131,5 +131,5 @@ READER = Reader(
     title="ATIF trajectory",
     detect=detect,
     read=read,
-    keys=frozenset({"schema_version", "steps", "function_name", "observation"}),
+    keys=frozenset({"schema_version", "function_name", "source_call_id"}),
 )

@@ -208,5 +208,5 @@ READER = Reader(
     detect=detect,
     read=read,
     joined=True,
-    keys=frozenset({"agent_states", "llm_context", "models_usage", "call_id"}),
+    keys=frozenset({"agent_states", "llm_context", "models_usage"}),
 )

@@ -49,5 +49,5 @@ READER = Reader(
     title="Chatbot UI export",
     detect=detect,
     read=read,
-    keys=frozenset({"history", "folders", "prompts"}),
+    keys=frozenset({"folders", "prompts"}),
 )

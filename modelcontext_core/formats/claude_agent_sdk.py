@@ -156,5 +156,5 @@ READER = Reader(
     detect=detect,
     read=read,
     joined=True,
-    keys=frozenset({"parent_tool_use_id", "control_request", "direction", "tool_use_result"}),
+    keys=frozenset({"parent_tool_use_id", "control_request", "tool_use_result"}),
 )

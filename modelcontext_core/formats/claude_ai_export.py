@@ -120,5 +120,5 @@ READER = Reader(
     title="claude.ai export",
     detect=detect,
     read=read,
-    keys=frozenset({"chat_messages", "sender", "extracted_content"}),
+    keys=frozenset({"chat_messages", "extracted_content"}),
 )

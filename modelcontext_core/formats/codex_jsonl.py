@@ -143,5 +143,5 @@ READER = Reader(
     detect=detect,
     read=read,
     joined=True,
-    keys=frozenset({"payload", "record_type", "replacement_history", "cli_version"}),
+    keys=frozenset({"record_type", "replacement_history", "cli_version", "base_instructions"}),
 )

@@ -238,5 +238,5 @@ READER = Reader(
     detect=detect,
     read=read,
     joined=True,
-    keys=frozenset({"tool_call_metadata", "observation", "cause", "extras"}),
+    keys=frozenset({"tool_call_metadata", "observation", "extras"}),
 )

@@ -200,5 +200,5 @@ READER = Reader(
     title="Open WebUI export",
     detect=detect,
     read=read,
-    keys=frozenset({"currentId", "childrenIds", "history", "parentId"}),
+    keys=frozenset({"currentId", "childrenIds"}),
 )

@@ -144,5 +144,5 @@ READER = Reader(
     title="ShareGPT training data",
     detect=detect,
     read=read,
-    keys=frozenset({"conversations", "from", "value"}),
+    keys=frozenset({"conversations", "from"}),
 )
