@@ -338,12 +338,13 @@ class Encoder:
 
 
 def _unlabelled(labels: Sequence[Label], mined: Sequence[Label]) -> list[Label]:
-    """The mined places that do not stand inside a label: there the identity has its name already."""
-    starts = [label.start for label in labels]
+    """The mined places that do not stand inside a label that registers: there the identity has its name already."""
+    naming = [label for label in labels if label.mine]
+    starts = [label.start for label in naming]
     free = []
     for label in mined:
         before = bisect_right(starts, label.start) - 1
-        if before < 0 or labels[before].end <= label.start:
+        if before < 0 or naming[before].end <= label.start:
             free.append(label)
     return free
 
