@@ -84,6 +84,13 @@ class Histories:
         self.threads: list[Thread] = []
         self._by_start: dict[tuple[str, Mark], list[Thread]] = {}
         self._latest: dict[str, Thread] = {}
+        self._side: ConversationBuilder | None = None
+
+    def side(self, title: str) -> ConversationBuilder:
+        """The conversation for what stands beside the messages."""
+        if self._side is None:
+            self._side = self.builder.conversation(title=f"beside {title}")
+        return self._side
 
     def latest(self, group: str) -> Thread | None:
         """The conversation of a group that was added to last."""

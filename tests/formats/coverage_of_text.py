@@ -29,6 +29,7 @@ from modelcontext_core.formats.opaque import is_opaque
 LEAST_IN_MESSAGES = 0.95
 MOST_IN_META = 0.03
 LONGER_THAN = 20
+SHORTENED = 100
 _WORD = re.compile(r"\w\s+\w|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]{4}")
 _SPEAKER = re.compile(r"^\w{1,20}: ?")
 _OPAQUE_KEYS = re.compile(r"encrypted|signature|obfuscation|redacted|b64|base64", re.IGNORECASE)
@@ -124,9 +125,14 @@ class _Haystack:
             if inner is not None:
                 self.exact.update(strings_of(inner))
         self.joined = "\n".join(texts)
+        self.words = " ".join(self.joined.split())
 
     def __contains__(self, text: str) -> bool:
         if text in self.exact or text in self.joined or text.strip() in self.joined:
+            return True
+        words = " ".join(text.split())  # a summary puts a text into one line, and may shorten it
+        shortened = words.removesuffix("...").removesuffix("…").rstrip()
+        if words in self.words or (len(shortened) > SHORTENED and shortened in self.words):
             return True
         escaped = json.dumps(text, ensure_ascii=False)[1:-1]
         if escaped in self.joined or json.dumps(text)[1:-1] in self.joined:
