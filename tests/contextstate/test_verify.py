@@ -158,7 +158,7 @@ CHANGES: dict[str, tuple[str, list[tuple[BreakKind, str]]]] = {
         [(BreakKind.PAYLOAD, f"payload {payload(PAYLOAD).ref.ref}")],
     ),
     "revoked bytes back": (
-        "INSERT INTO cs_bytes (payload_no, data) SELECT no, sha256 FROM cs_payload WHERE revoked = 1",
+        "INSERT INTO cs_bytes (payload_no, padding, data) SELECT no, sha256, sha256 FROM cs_payload WHERE revoked = 1",
         [(BreakKind.PAYLOAD, f"payload {payload(b'revoked').ref.ref}")],
     ),
     "retention of a holder": (

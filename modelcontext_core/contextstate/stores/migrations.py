@@ -72,10 +72,11 @@ MIGRATIONS: Final[list[tuple[str, ...]]] = [
             retention {bytes} NOT NULL
         )
         """,
-        # Rows are only ever added at the end, which moves no other row's bytes to a second place.
+        # `padding` comes first, for a store that has to keep the data out of the pages that it rearranges.
         """
         CREATE TABLE cs_bytes (
             payload_no {key},
+            padding {bytes} NOT NULL,
             data {bytes} NOT NULL
         )
         """,

@@ -95,7 +95,11 @@ class PostgresStore(StoreEngine):
     def _version(self, create: bool) -> int:
         """The schema version; 0 where a store may be made."""
         run = self._connection.execute
-        if run("SELECT to_regclass('cs_schema') IS NOT NULL")[0][0]:
+        # From the catalog's rows, not by to_regclass, which may have kept from before a lock that there is none.
+        if run(
+            "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = current_schema() AND c.relname = 'cs_schema'"
+        ):
             return schema_version(run, self._location)
         if not create:
             raise StoreError(self._location, "it has no context store")
@@ -152,8 +156,9 @@ class PostgresStore(StoreEngine):
             sessions = int(run("SELECT COUNT(*) FROM cs_session")[0][0])
             version = schema_version(run, self._location)
             size = run(
-                "SELECT COALESCE(SUM(pg_total_relation_size(oid)), 0)::bigint FROM pg_class "
-                "WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND starts_with(relname, 'cs_')"
+                "SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0)::bigint "
+                "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+                "WHERE n.nspname = current_schema() AND c.relkind = 'r' AND starts_with(c.relname, 'cs_')"
             )[0][0]
         return StoreInfo(
             kind="postgres",

@@ -3,7 +3,7 @@
 # ruff: noqa: D102 (the methods are documented in `Rows`)
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final, Protocol
 
@@ -66,10 +66,12 @@ class Database(Protocol):
 class SQLRows:
     """`Rows` over a `Database`."""
 
-    def __init__(self, database: Database, location: str) -> None:
+    def __init__(self, database: Database, location: str, padding: Callable[[int], int] | None = None) -> None:
         self._run = database.execute
         self._run_many = database.execute_many
         self._reader = RowReader(location)
+        # How many bytes to keep before so many bytes of a payload.
+        self._padding = padding
 
     # ---- sessions and commits
 
@@ -194,7 +196,8 @@ class SQLRows:
         self._run("UPDATE cs_payload SET retention = ? WHERE no = ?", (retention, payload))
 
     def store_bytes(self, payload: int, data: bytes) -> None:
-        self._run("INSERT INTO cs_bytes (payload_no, data) VALUES (?, ?)", (payload, data))
+        padding = bytes(self._padding(len(data))) if self._padding else b""
+        self._run("INSERT INTO cs_bytes (payload_no, padding, data) VALUES (?, ?, ?)", (payload, padding, data))
         self._run("UPDATE cs_payload SET size = ? WHERE no = ?", (len(data), payload))
 
     def revoke_payload(self, payload: int) -> None:

@@ -5,7 +5,9 @@ write-ahead log can corrupt a file when two connections meet at the wrong moment
 truncated at each commit: unlike its deletion, SQLite syncs the truncation, so no power loss undoes a finished commit.
 
 Revocation. `secure_delete` overwrites what is deleted; the truncated journal keeps nothing, and a write-ahead log is
-emptied into the file and truncated.
+emptied into the file and truncated. That alone is not enough: a page of rows is rearranged as rows come and go, and a
+row that moved may leave a copy in the page's unused space, which no later deletion reaches. Pages of overflow never
+move and are overwritten whole, so each payload is padded until all of its bytes lie in those (`overflow_padding`).
 """
 
 from __future__ import annotations
@@ -81,6 +83,7 @@ class SQLiteStore(StoreEngine):
         run("PRAGMA synchronous = FULL")
         run("PRAGMA temp_store = MEMORY")
         version = self._version(create)
+        self._page_size = int(run("PRAGMA page_size")[0][0])
         if self._read_only:
             run("PRAGMA query_only = ON")
             if version < len(MIGRATIONS):
@@ -95,6 +98,9 @@ class SQLiteStore(StoreEngine):
             with self._transaction("BEGIN IMMEDIATE"):
                 # Another process may have been first.
                 migrate(run, _WORDS, self._version(create))
+
+    def _padding(self, size: int) -> int:
+        return overflow_padding(self._page_size, size)
 
     def _version(self, create: bool) -> int:
         """The schema version; 0 for an empty file that may become a store."""
@@ -114,7 +120,7 @@ class SQLiteStore(StoreEngine):
                 yield self._open_rows
                 return
             self._connection.execute(begin)
-            self._open_rows = SQLRows(self._connection, self._location)
+            self._open_rows = SQLRows(self._connection, self._location, self._padding)
             try:
                 yield self._open_rows
                 self._connection.execute("COMMIT")
@@ -176,6 +182,19 @@ class SQLiteStore(StoreEngine):
         """Close the file."""
         with self._lock:
             self._connection.close()
+
+
+def overflow_padding(page_size: int, size: int) -> int:
+    """How many bytes to put before a payload of `size` bytes so that none of it lies in a page of rows.
+
+    By SQLite's file format a row too large for its page keeps `least + (row - least) % overflow` bytes there, where
+    `overflow` is what one overflow page takes. With the padding below, a row is its header, `kept` bytes, and once or
+    more `overflow` bytes: then header and `kept` bytes of padding stay, and all the rest is in overflow pages.
+    """
+    overflow = page_size - 4
+    least = (page_size - 12) * 32 // 255 - 23
+    kept = least + 23
+    return kept + -size % overflow
 
 
 class _Connection:

@@ -71,7 +71,8 @@ def prepare(request: CommitRequest, limits: Limits) -> PreparedCommit:
     validation.within_limits(request, limits)
     return PreparedCommit(
         request=request,
-        fingerprint=request_fingerprint(request),
+        # Validation has just compared the data with these digests.
+        fingerprint=request_fingerprint(request, [item.ref.sha256 if item.data else "" for item in request.payloads]),
         had_data=tuple(bool(record.data) for record in request.payloads),
         puts=tuple(request.payloads),
     )
