@@ -27,7 +27,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("encode", "decode", "toolcalls", "stream", "toolresults", "leaks", "prompt"),
     ("registry",),
     (
-        "responses", "roundtrip", "observe", "observe_otel", "leak_report", "chunking", "made_registry", "simulate",
+        "responses", "roundtrip", "observe", "observe_otel", "detectors", "leak_places", "leak_scan", "leak_report",
+        "leak_json", "leak_batch", "suggestions", "baseline", "sarif", "chunking", "made_registry", "simulate",
         "stream_check", "tokens", "testing", "testing_examples", "cluster",
     ),
 )  # fmt: skip
@@ -41,6 +42,7 @@ CONTEXTSTATE_MAY_IMPORT = {"contextstate"}
 DRIVERS = {
     "orjson": (CORE, APP),
     "toktok_rs": (f"{CORE}.tokens",),
+    "regex": (f"{CORE}.detectors",),
     "psycopg": (f"{CORE}.contextstate.stores",),
     "dask": (f"{CORE}.cluster",),
     "distributed": (f"{CORE}.cluster",),
@@ -57,7 +59,9 @@ IMPURE = {
     "asyncio", "datetime", "http", "multiprocessing", "os", "random", "secrets", "shutil", "socket", "sqlite3",
     "subprocess", "tempfile", "threading", "time", "urllib.request",
 }  # fmt: skip
-MAY_BE_IMPURE = ("formats", "contextstate", "cluster", "testing", "simulate", "chunking", "stream_check")
+MAY_BE_IMPURE = (
+    "formats", "contextstate", "cluster", "testing", "simulate", "chunking", "stream_check", "detectors", "leak_batch",
+)  # fmt: skip
 
 MAX_MODULE_LINES = 400
 MAX_FUNCTION_LINES = 60

@@ -1,0 +1,451 @@
+"""The leak report: plain rows that merge, whatever the order, and stay small whatever the number of traces.
+
+`scan(trace, pack)` is the report of one trace; `merge` and `merged` put reports together. Merging is associative and
+commutative, so one process, many, or a cluster give the same report. What could grow without end is capped in a way
+that keeps this true: of rows, identifiers and notices those with the smallest hashes stay and the rest is counted as
+one; of occurrences each row keeps its first few by hash, as far as the sample goes (`_sampled`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Final, NamedTuple, Protocol, Self, TypeVar
+
+from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
+from modelcontext_core.formats.base import Trace
+from modelcontext_core.leak_places import fingerprint, masked, short_hash
+from modelcontext_core.leak_scan import (
+    CutShort,
+    EncodedConversation,
+    Occurrence,
+    encoded_conversations,
+    find_occurrences,
+    position_of,
+)
+from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
+
+__all__ = [
+    "MAX_OCCURRENCES",
+    "POSITIONS",
+    "Collector",
+    "Counts",
+    "Coverage",
+    "Identity",
+    "LeakReport",
+    "NoticeKey",
+    "NoticeRow",
+    "RowKey",
+    "Totals",
+    "merge",
+    "merged",
+    "scan",
+]
+
+MAX_OCCURRENCES: Final = 10_000
+MAX_IDENTITIES: Final = 10_000
+MAX_ROWS: Final = 5_000
+MAX_NOTICES: Final = 500
+# Where in a conversation leaks stand: one bucket a message, all later messages in the last.
+LAST_BUCKET: Final = 500
+
+POSITIONS: Final = (
+    "system",
+    "user",
+    "assistant",
+    "reasoning",
+    "arguments",
+    "results",
+    "tool_schemas",
+    "citations",
+    "file_names",
+    "metadata",
+)
+"""The rows of the coverage map."""
+
+
+class RowKey(NamedTuple):
+    """What the leaks of one row have in common. `tool` is empty where a role itself is the producer."""
+
+    role: str
+    tool: str
+    field: str
+    kind: str
+    registered: bool
+    reason: str
+    place: str
+
+    @property
+    def producer(self) -> str:
+        """The tool, else the role."""
+        return self.tool or self.role
+
+    @property
+    def counts(self) -> bool:
+        """Whether these are leaks; what the user typed is left alone on purpose."""
+        return self.reason != "user_text"
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the row in a baseline and in SARIF."""
+        return fingerprint(self.producer, self.field, self.place, self.kind, registered=self.registered)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sums:
+    """Numbers that add up."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals(_Sums):
+    """What was read and what was found. Leaks are registered and unregistered; `on_purpose` is the user's text."""
+
+    sources: int = 0
+    unreadable: int = 0
+    bytes: int = 0
+    traces: int = 0
+    conversations: int = 0
+    messages: int = 0
+    characters: int = 0
+    leaking_traces: int = 0
+    registered: int = 0
+    unregistered: int = 0
+    on_purpose: int = 0
+
+    @property
+    def leaks(self) -> int:
+        """All that count."""
+        return self.registered + self.unregistered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts(_Sums):
+    """How often, in how many messages and traces. Of folded rows the last two are sums over rows."""
+
+    occurrences: int = 0
+    messages: int = 0
+    traces: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage(_Sums):
+    """One position of the coverage map: texts and characters scanned, identifiers replaced, left, left on purpose,
+    and texts that were not looked at (`skipped`)."""
+
+    texts: int = 0
+    characters: int = 0
+    replaced: int = 0
+    left: int = 0
+    on_purpose: int = 0
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity(_Sums):
+    """How often one identifier was left, known and not known to the registry, and in how many traces."""
+
+    registered: int = 0
+    unregistered: int = 0
+    traces: int = 0
+
+
+class IdentityKey(NamedTuple):
+    """One identifier: its hash, its kind, its beginning."""
+
+    identity: str
+    kind: str
+    shown: str
+
+
+class NoticeKey(NamedTuple):
+    """What readers and detectors said."""
+
+    kind: str
+    text: str
+
+
+class NoticeRow(NamedTuple):
+    """How often it was said, and the first place (in the order of words)."""
+
+    times: int
+    where: str
+
+    def __add__(self, other: object) -> NoticeRow:
+        if not isinstance(other, NoticeRow):
+            return NotImplemented
+        return NoticeRow(self.times + other.times, min(self.where, other.where))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakReport:
+    """The leaks of any number of traces. Equal reports are equal values, whatever the order they were merged in.
+
+    `rows` and `identities` hold what fits; `more_rows`, `more_identities` and `more_notices` count the rest, and
+    `totals` counts everything. `along` is by position in the conversation, known and not known.
+    """
+
+    pack: str = ""
+    detectors: Sequence[str] = ()
+    totals: Totals = field(default_factory=Totals)
+    rows: Mapping[RowKey, Counts] = field(default_factory=dict)
+    more_rows: Counts = field(default_factory=Counts)
+    identities: Mapping[IdentityKey, Identity] = field(default_factory=dict)
+    more_identities: int = 0
+    occurrences: Sequence[Occurrence] = ()
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
+    along: Mapping[tuple[int, bool], int] = field(default_factory=dict)
+    notices: Mapping[NoticeKey, NoticeRow] = field(default_factory=dict)
+    more_notices: int = 0
+
+    @property
+    def more_occurrences(self) -> int:
+        """How many are counted but not in the sample."""
+        return self.totals.leaks + self.totals.on_purpose - len(self.occurrences)
+
+
+def scan(
+    trace: Trace,
+    pack: ToolPolicies = DEFAULT_POLICIES,
+    detectors: Detectors = DEFAULT_DETECTORS,
+    *,
+    name: str = "",
+    values: bool = False,
+) -> LeakReport:
+    """The leaks of one trace under a pack. Pure: the same trace gives the same report.
+
+    `name` is how occurrences call the trace. With `values` they carry whole identifiers, not only their beginnings.
+    """
+    collector = Collector()
+    collector.scan(trace, pack, detectors, name=name, values=values)
+    return collector.report()
+
+
+def merge(one: LeakReport, other: LeakReport) -> LeakReport:
+    """Both as one. The order and the grouping of merges make no difference."""
+    return merged((one, other))
+
+
+def merged(reports: Iterable[LeakReport]) -> LeakReport:
+    """All of them as one; the empty report when there are none."""
+    collector = Collector()
+    for report in reports:
+        collector.add(report)
+    return collector.report()
+
+
+class _Addable(Protocol):
+    def __add__(self, other: Self, /) -> Self: ...
+
+
+_Key = TypeVar("_Key")
+_Sum = TypeVar("_Sum", bound=_Addable)
+
+
+def _add_all(into: dict[_Key, _Sum], more: Iterable[tuple[_Key, _Sum]]) -> None:
+    for key, value in more:
+        known = into.get(key)
+        into[key] = value if known is None else known + value
+
+
+def _smallest(found: dict[_Key, _Sum], most: int) -> tuple[dict[_Key, _Sum], list[_Sum]]:
+    """The entries with the smallest hashes, in the order of their keys, and the values of the others."""
+    if len(found) <= most:
+        return found, []
+    ranked = sorted(found, key=lambda key: (short_hash(*key) if isinstance(key, tuple) else short_hash(key), str(key)))
+    return {key: found[key] for key in ranked[:most]}, [found[key] for key in ranked[most:]]
+
+
+class Collector:
+    """A report in the making. It holds at most twice what a report holds, and adds up in the order that things come."""
+
+    def __init__(self) -> None:
+        self._packs: set[str] = set()
+        self._detectors: set[str] = set()
+        self._totals = Totals()
+        self._rows: dict[RowKey, Counts] = {}
+        self._more_rows = Counts()
+        self._identities: dict[IdentityKey, Identity] = {}
+        self._more_identities = 0
+        self._occurrences: list[Occurrence] = []
+        self._coverage: dict[str, Coverage] = {}
+        self._along: Counter[tuple[int, bool]] = Counter()
+        self._notices: dict[NoticeKey, NoticeRow] = {}
+        self._more_notices = 0
+
+    def source(self, *, size: int = 0, unreadable: str = "", name: str = "") -> None:
+        """Count a source (a file) of `size` bytes; `unreadable` is why it could not be read, "" when it could."""
+        self._totals += Totals(sources=1, bytes=size, unreadable=int(bool(unreadable)))
+        if unreadable:
+            self._notice("unreadable", unreadable, name)
+
+    def scan(
+        self,
+        trace: Trace,
+        pack: ToolPolicies,
+        detectors: Detectors = DEFAULT_DETECTORS,
+        *,
+        name: str = "",
+        values: bool = False,
+    ) -> None:
+        """Add the leaks of a trace."""
+        self._packs.add(pack.name)
+        self._detectors.update(detectors.names)
+        found: list[Occurrence] = []
+        messages = 0
+        for encoded in encoded_conversations(trace, pack):
+            messages += len(encoded.messages) - encoded.first
+            self._cover(encoded)
+            cut: list[CutShort] = []
+            found += find_occurrences(encoded, detectors, name=name, cut_short=cut.append, values=values)
+            for where in cut:
+                self._notice("detector", "a message took the time of the own patterns", f"{name} #{where.message}")
+        self._cover_unsent(trace)
+        self._count(found)
+        self._totals += Totals(traces=1, conversations=len(trace.conversations), messages=messages)
+        for notice in trace.notices:
+            self._notice(notice.kind, notice.text, " ".join(filter(None, (name, notice.where))))
+        self._compact()
+
+    def add(self, report: LeakReport) -> None:
+        """Add a whole report."""
+        self._packs.update(filter(None, [report.pack]))
+        self._detectors.update(report.detectors)
+        self._totals += report.totals
+        _add_all(self._rows, report.rows.items())
+        self._more_rows += report.more_rows
+        _add_all(self._identities, report.identities.items())
+        self._more_identities += report.more_identities
+        self._occurrences += report.occurrences
+        _add_all(self._coverage, report.coverage.items())
+        self._along.update(report.along)
+        _add_all(self._notices, report.notices.items())
+        self._more_notices += report.more_notices
+        self._compact()
+
+    def report(self) -> LeakReport:
+        """Everything so far, in an order that depends on nothing but what was added."""
+        self._compact(full=True)
+        return LeakReport(
+            pack=" + ".join(sorted(self._packs)),
+            detectors=tuple(sorted(self._detectors)),
+            totals=self._totals,
+            rows=dict(sorted(self._rows.items())),
+            more_rows=self._more_rows,
+            identities=dict(sorted(self._identities.items())),
+            more_identities=self._more_identities,
+            occurrences=tuple(self._occurrences),
+            coverage={position: self._coverage.get(position, Coverage()) for position in POSITIONS},
+            along=dict(sorted(self._along.items())),
+            notices=dict(sorted(self._notices.items())),
+            more_notices=self._more_notices,
+        )
+
+    def _notice(self, kind: str, text: str, where: str) -> None:
+        _add_all(self._notices, [(NoticeKey(kind, masked(text)), NoticeRow(1, where))])
+
+    def _count(self, found: Sequence[Occurrence]) -> None:
+        rows: dict[RowKey, list[Occurrence]] = {}
+        identities: dict[IdentityKey, Identity] = {}
+        counts: Counter[str] = Counter()
+        for each in found:
+            key = RowKey(each.role, each.tool, each.field, each.kind, each.registered, each.reason, each.place)
+            rows.setdefault(key, []).append(each)
+            if not each.counts:
+                counts["on_purpose"] += 1
+                continue
+            counts["registered" if each.registered else "unregistered"] += 1
+            self._along[(min(max(each.message, 0), LAST_BUCKET), each.registered)] += 1
+            known = int(each.registered)
+            same = IdentityKey(each.identity, each.kind, each.shown)
+            _add_all(identities, [(same, Identity(registered=known, unregistered=1 - known))])
+        leaking = int(any(key.counts for key in rows))
+        self._totals += Totals(leaking_traces=leaking, **counts)
+        for key, occurrences in rows.items():
+            messages = len({(each.conversation, each.message) for each in occurrences})
+            _add_all(self._rows, [(key, Counts(occurrences=len(occurrences), messages=messages, traces=1))])
+        _add_all(self._identities, ((key, value + Identity(traces=1)) for key, value in identities.items()))
+        for each in found:
+            position = position_of(each.role, each.field)
+            self._covered(position, Coverage(left=int(each.counts), on_purpose=int(not each.counts)))
+        self._occurrences += found
+
+    def _covered(self, position: str, more: Coverage) -> None:
+        _add_all(self._coverage, [(position, more)])
+
+    def _cover(self, encoded: EncodedConversation) -> None:
+        sizes: Counter[str] = Counter()
+        texts: Counter[str] = Counter()
+        replaced: Counter[str] = Counter()
+        skipped = 0
+        for message in encoded.messages[encoded.first :]:
+            position = position_of(message.role, "content")
+            parts = [part.text for part in message.parts if part.type == "text"]
+            skipped += len(message.parts) - len(parts)
+            for where, written in (
+                *((position, text) for text in (message.content, *parts)),
+                ("reasoning", message.reasoning),
+                *(("arguments", call.arguments) for call in message.tool_calls),
+            ):
+                if written:
+                    texts[where] += 1
+                    sizes[where] += len(written)
+        for span in encoded.spans:
+            if span.message >= encoded.first:
+                name = span.path.partition("[")[0]
+                field_name = {"reasoning": "reasoning", "tool_calls": "arguments"}.get(name, "content")
+                replaced[position_of(encoded.messages[span.message].role, field_name)] += 1
+        for where in texts.keys() | replaced.keys():
+            self._covered(where, Coverage(texts=texts[where], characters=sizes[where], replaced=replaced[where]))
+        self._totals += Totals(characters=sum(sizes.values()))
+        self._covered("tool_schemas", Coverage(texts=len(encoded.tools)))
+        self._covered("file_names", Coverage(skipped=skipped))
+
+    def _cover_unsent(self, trace: Trace) -> None:
+        # Titles, times and model names are not sent to the model: nothing there can leak to it.
+        titles = sum(1 for conversation in trace.conversations if conversation.title)
+        self._covered("metadata", Coverage(skipped=len(trace.meta) + titles))
+
+    def _compact(self, *, full: bool = False) -> None:
+        """Cut back to what a report may hold, now and then, or at the end."""
+        slack = 1 if full else 2
+        if full or len(self._rows) > slack * MAX_ROWS:
+            self._rows, folded = _smallest(self._rows, MAX_ROWS)
+            self._more_rows = sum(folded, self._more_rows)
+        if full or len(self._identities) > slack * MAX_IDENTITIES:
+            self._identities, gone = _smallest(self._identities, MAX_IDENTITIES)
+            self._more_identities += sum(each.registered + each.unregistered for each in gone)
+        if full or len(self._notices) > slack * MAX_NOTICES:
+            self._notices, unsaid = _smallest(self._notices, MAX_NOTICES)
+            self._more_notices += sum(each.times for each in unsaid)
+        if full or len(self._occurrences) > slack * MAX_OCCURRENCES:
+            self._occurrences = _sampled(self._occurrences, MAX_OCCURRENCES)
+
+
+def _sampled(found: Sequence[Occurrence], most: int) -> list[Occurrence]:
+    """At most so many: the first of every row, then the second of every row, and so on, each row in the order of
+    hashes. So a rare row keeps an example beside a row of a million, and the sample of a union is that of the samples.
+    """
+    hashed = sorted(
+        (
+            (short_hash(each.trace, each.conversation, each.message, each.path, each.start, each.kind), each)
+            for each in found
+        ),
+        key=lambda pair: (pair[0], pair[1].trace, pair[1].conversation, pair[1].message, pair[1].path, pair[1].start),
+    )
+    if len(found) > most:
+        ranks: Counter[RowKey] = Counter()
+        ranked = []
+        for number, each in hashed:
+            key = RowKey(each.role, each.tool, each.field, each.kind, each.registered, each.reason, each.place)
+            ranks[key] += 1
+            ranked.append((ranks[key], number, each))
+        ranked.sort(key=lambda item: item[:2])
+        hashed = [(number, each) for _, number, each in ranked[:most]]
+    return sorted(
+        (each for _, each in hashed),
+        key=lambda each: (each.trace, each.conversation, each.message, each.path, each.start, each.kind),
+    )

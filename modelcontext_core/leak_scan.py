@@ -1,0 +1,249 @@
+"""The leaks of one trace: what stands in its messages and tool definitions after they were encoded under a pack.
+
+`find_occurrences` is pure, and the one function that everything else here is made of: the report counts what it finds,
+suggestions compare what it finds under two packs, and worker processes and clusters run it on other traces.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors, Hit, PatternTime, find_hits, normalised
+from modelcontext_core.formats.base import Conversation, Trace
+from modelcontext_core.handles import link_regions
+from modelcontext_core.leak_places import fingerprint, masked, places, short_hash, shortened
+from modelcontext_core.limits import MAX_MESSAGES_PER_CONVERSATION
+from modelcontext_core.messages import Message, Tool
+from modelcontext_core.policies import ToolPolicies
+from modelcontext_core.registry import Registry, Span
+
+__all__ = ["CutShort", "EncodedConversation", "Occurrence", "encoded_conversations", "find_occurrences", "position_of"]
+
+SCHEMA_ROLE: Final = "tools"
+"""The role of what stands in tool definitions, which belong to no message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurrence:
+    """One identifier that the model sees.
+
+    `trace` and `conversation` say where to open it, `message` is its position (-1: a tool definition), `path` the text
+    in it, `[start, end)` characters of the *encoded* text. `json_path` is where it stands in that text when it is JSON,
+    `place` the same without positions (or a label). `reason` says why the codec had no place to rewrite it, "" when it
+    had. `shown` is the shortened value, `value` the whole one: empty unless asked for.
+    """
+
+    trace: str
+    conversation: int
+    message: int
+    role: str
+    tool: str
+    field: str
+    path: str
+    start: int
+    end: int
+    json_path: str
+    place: str
+    kind: str
+    registered: bool
+    reason: str
+    shown: str
+    identity: str
+    value: str = ""
+
+    @property
+    def producer(self) -> str:
+        """The tool that the text is from or for, else the role."""
+        return self.tool or self.role
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a leak: what the user typed is left alone on purpose."""
+        return self.reason != "user_text"
+
+    @property
+    def fingerprint(self) -> str:
+        """Who left what kind of thing where; the same in every run."""
+        return fingerprint(self.producer, self.field, self.place, self.kind, registered=self.registered)
+
+
+class EncodedConversation(NamedTuple):
+    """A conversation as the model sees it: its own messages from `first` on (before them stand those of its parent),
+    its tool definitions, what was replaced, and whether a durable id is known."""
+
+    number: int
+    first: int
+    messages: Sequence[Message]
+    tools: Sequence[Tool]
+    spans: Sequence[Span]
+    registry: Registry
+    pack: ToolPolicies
+
+
+class CutShort(NamedTuple):
+    """A message in which the user's patterns ran out of time: what they would have found there is not known."""
+
+    conversation: int
+    message: int
+
+
+class _Text(NamedTuple):
+    path: str
+    text: str
+    role: str
+    tool: str
+    field: str
+    reason: str
+
+
+def encoded_conversations(trace: Trace, pack: ToolPolicies) -> Iterator[EncodedConversation]:
+    """Every conversation of a trace, encoded by a registry of its own.
+
+    A branch is encoded behind the messages of its parent that it continues. When the branches of a trace would repeat
+    more messages than a conversation may have, the rest of them are encoded alone.
+    """
+    by_id = {conversation.id: conversation for conversation in trace.conversations if conversation.id}
+    left = MAX_MESSAGES_PER_CONVERSATION
+    for number, conversation in enumerate(trace.conversations):
+        before = _before(conversation, by_id, left)
+        left -= len(before)
+        registry = Registry(policies=pack)
+        tools = registry.encode_tools(conversation.tools)
+        report = registry.encode_with_report((*before, *conversation.messages))
+        yield EncodedConversation(number, len(before), report.messages, tools, report.spans, registry, pack)
+
+
+def _before(conversation: Conversation, by_id: dict[str, Conversation], most: int) -> Sequence[Message]:
+    """The messages of the parents that a branch continues; none when they are more than `most`."""
+    pieces: list[Sequence[Message]] = []
+    seen = {conversation.id}
+    child = conversation
+    while (parent := by_id.get(child.parent)) is not None and parent.id not in seen:
+        seen.add(parent.id)
+        pieces.append(parent.messages[: child.after])
+        most -= len(pieces[-1])
+        child = parent
+    return [message for piece in reversed(pieces) for message in piece] if most >= 0 else ()
+
+
+def find_occurrences(
+    encoded: EncodedConversation,
+    detectors: Detectors = DEFAULT_DETECTORS,
+    *,
+    name: str = "",
+    cut_short: Callable[[CutShort], None] = lambda _where: None,
+    values: bool = False,
+    details: bool = True,
+) -> Iterator[Occurrence]:
+    """Every identifier in an encoded conversation, in the order of the text; those of tool definitions come first.
+
+    `name` is the trace's. `cut_short` is told of messages in which the user's patterns ran out of time. Without
+    `details` the places are left out, which is all that counting needs.
+    """
+    scan = _Scan(encoded, detectors, name, values, details)
+    for index, texts in _texts(encoded):
+        time = PatternTime()
+        for each in texts:
+            hits = find_hits(each.text, detectors, encoded.pack.uri_scheme, time)
+            if hits:
+                yield from scan.occurrences(index, each, hits)
+        if time.spent:
+            cut_short(CutShort(encoded.number, index))
+
+
+class _Scan:
+    """What one scan remembers: the ids that the registry knows, looked up when there is a first finding."""
+
+    def __init__(
+        self, encoded: EncodedConversation, detectors: Detectors, name: str, values: bool, details: bool
+    ) -> None:
+        self._encoded = encoded
+        self._detectors = detectors
+        self._name = name
+        self._values = values
+        self._details = details
+        self._known: frozenset[str] | None = None
+
+    def occurrences(self, index: int, each: _Text, hits: Sequence[Hit]) -> Iterator[Occurrence]:
+        links = link_regions(each.text, scheme_handles=True) if "://" in each.text else []
+        links.reverse()
+        where = places(each.text, hits) if self._details else [("", "")] * len(hits)
+        for hit, (json_path, place) in zip(hits, where, strict=True):
+            while links and links[-1][1] <= hit.start:
+                links.pop()
+            in_link = hit.kind.startswith("uuid") and bool(links) and links[-1][0] < hit.start
+            value = each.text[hit.start : hit.end]
+            same = normalised(value, hit.kind)
+            yield Occurrence(
+                trace=self._name,
+                conversation=self._encoded.number,
+                message=index,
+                role=each.role,
+                tool=masked(each.tool),
+                field=each.field,
+                path=each.path,
+                start=hit.start,
+                end=hit.end,
+                json_path=json_path,
+                place=place,
+                kind=hit.kind,
+                registered=same.lower() in self._known_ids(),
+                reason=each.reason or ("inside_url" if in_link else ""),
+                shown=shortened(same) if self._details else "",
+                identity=short_hash(hit.kind, same) if self._details else "",
+                value=value if self._values else "",
+            )
+
+    def _known_ids(self) -> frozenset[str]:
+        if self._known is None:
+            self._known = frozenset(row.durable.lower() for row in self._encoded.registry.handles())
+        return self._known
+
+
+def _texts(encoded: EncodedConversation) -> Iterator[tuple[int, list[_Text]]]:
+    """The texts of each message that belongs to the conversation, by its position there; -1 for tool definitions."""
+    if encoded.tools:
+        yield -1, [text for number, tool in enumerate(encoded.tools) for text in _tool_texts(number, tool)]
+    for index, message in enumerate(encoded.messages[encoded.first :]):
+        yield index, list(_message_texts(message, encoded.pack))
+
+
+def _tool_texts(number: int, tool: Tool) -> Iterator[_Text]:
+    yield _Text(f"tools[{number}].description", tool.description, SCHEMA_ROLE, tool.name, "schema", "")
+    if tool.parameters:
+        written = json.dumps(tool.parameters, ensure_ascii=False, default=str)
+        yield _Text(f"tools[{number}].parameters", written, SCHEMA_ROLE, tool.name, "schema", "")
+
+
+def _message_texts(message: Message, pack: ToolPolicies) -> Iterator[_Text]:
+    role = message.role
+    tool = message.name if role == "tool" else ""
+    reason = "user_text" if role == "user" else "opaque" if role == "tool" and _is_opaque(tool, pack) else ""
+    if message.content:
+        yield _Text("content", message.content, role, tool, "content", reason)
+    if message.reasoning:
+        signed = "signed" if message.reasoning_signature else ""
+        yield _Text("reasoning", message.reasoning, role, tool, "reasoning", reason or signed)
+    for k, part in enumerate(message.parts):
+        if part.type == "text" and part.text:
+            yield _Text(f"parts[{k}].text", part.text, role, tool, "parts", reason)
+    for k, call in enumerate(message.tool_calls):
+        yield _Text(f"tool_calls[{k}].arguments", call.arguments, role, call.name, "arguments", "")
+
+
+def _is_opaque(tool_name: str, pack: ToolPolicies) -> bool:
+    policy = pack.get(tool_name)
+    return policy is None or policy.output in ("opaque", "directory")
+
+
+_POSITION_OF_ROLE: Final = {"system": "system", "developer": "system", "user": "user", "tool": "results"}
+
+
+def position_of(role: str, field: str) -> str:
+    """The row of the coverage map that a text counts in."""
+    if field in ("reasoning", "arguments"):
+        return field
+    return "tool_schemas" if field == "schema" else _POSITION_OF_ROLE.get(role, "assistant")
