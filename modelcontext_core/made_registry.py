@@ -15,7 +15,7 @@ from modelcontext_core.grammar import WORD_HANDLE, Space, handle_tokens, whole_w
 from modelcontext_core.messages import ChunkReference, Message, ToolCall
 from modelcontext_core.registry import Registry
 
-__all__ = ["MOST_NUMBERS", "registry_for"]
+__all__ = ["MOST_NUMBERS", "handles_in", "registry_for"]
 
 MOST_NUMBERS: Final = 2000
 """Handles with a higher number stay unknown: numbers begin at 1, so all below are made as well."""
@@ -25,20 +25,26 @@ _NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "https://example.com/made-up"
 _RESOURCE_CHARACTERS: Final = 22
 
 
+def handles_in(texts: Iterable[str]) -> list[tuple[Space, int]]:
+    """The handles in `texts`, in order: space and number, of those that may be issued."""
+    found: list[tuple[Space, int]] = []
+    for text in texts:
+        found += [(token.space, token.number) for token in handle_tokens(text) if token.number is not None]
+        for match in _WORD.finditer(text):
+            word = whole_word_handle(match[0])
+            if word is not None and not match[2].startswith("0"):
+                found.append((word[0], int(match[2])))
+    return found
+
+
 def registry_for(texts: Iterable[str], *, citations: bool = True) -> Registry:
     """A registry that knows the handles in `texts` (up to `MOST_NUMBERS` a space), each with an id made up for it.
     Chunks and pages are citable."""
     registry = Registry(citations_enabled=citations)
     highest: dict[Space, int] = {}
-    for text in texts:
-        found: list[tuple[Space, int | None]] = [(token.space, token.number) for token in handle_tokens(text)]
-        for match in _WORD.finditer(text):
-            word = whole_word_handle(match[0])
-            if word is not None and not match[2].startswith("0"):
-                found.append((word[0], int(match[2])))
-        for space, number in found:
-            if number is not None and number <= MOST_NUMBERS:
-                highest[space] = max(highest.get(space, 0), number)
+    for space, number in handles_in(texts):
+        if number <= MOST_NUMBERS:
+            highest[space] = max(highest.get(space, 0), number)
     # Always in the order of spaces, whatever comes first in the text.
     for space in _REGISTER:
         for number in range(1, highest.get(space, 0) + 1):

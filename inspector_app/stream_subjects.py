@@ -1,0 +1,153 @@
+"""What of a trace can be streamed: a capture as it came, or the answers in it as the model would have written them.
+
+Nothing here imports Streamlit: the Streams page and the command `stream-check` show and check the same.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from inspector_app import data
+from modelcontext_core.chunking import Chunk, ChunkLike
+from modelcontext_core.formats.splitting import split_lines
+from modelcontext_core.formats.sse import looks_like_sse, split_events
+from modelcontext_core.made_registry import handles_in, registry_for
+from modelcontext_core.messages import Message
+from modelcontext_core.registry import Registry
+from modelcontext_core.simulate import with_handles
+
+__all__ = ["CAPTURE", "Subject", "answers", "best_choice", "byte_events", "has_capture", "subject_of"]
+
+CAPTURE: Final = -1
+"""The choice of the captured stream; any other is the number of a message."""
+
+RegistryKind = Literal["trace", "made"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A stream and the registry that it is decoded with.
+
+    `registry_kind` says whose handles these are: those of the trace, or made for this text. `known` counts them.
+    `without_handles` marks a capture that holds no handles, and `made` one that was encoded as a model with handles
+    would have streamed it.
+    """
+
+    choice: int
+    chunks: Sequence[ChunkLike]
+    registry: Registry
+    registry_kind: RegistryKind
+    known: int
+    without_handles: bool = False
+    made: bool = False
+
+    @property
+    def characters(self) -> int:
+        """How long the stream is."""
+        return sum(len(chunk.text) for chunk in self.chunks)
+
+    @property
+    def timed(self) -> bool:
+        """Whether the capture recorded when its chunks came."""
+        return any(chunk.time is not None for chunk in self.chunks)
+
+
+def has_capture(held: data.Held) -> bool:
+    """Whether a trace is, or holds, a captured stream."""
+    return bool(held.trace.stream)
+
+
+def answers(held: data.Held) -> list[int]:
+    """The messages that a model wrote; of plain text its only message."""
+    messages = held.conversation.messages
+    if held.trace.format == "text":
+        return [number for number, message in enumerate(messages) if message.content][:1]
+    return [
+        number for number, message in enumerate(messages) if message.role == "assistant" and _says_something(message)
+    ]
+
+
+def best_choice(held: data.Held) -> int | None:
+    """What to show first: the capture, else the last answer with a text; None when there is nothing to stream."""
+    if has_capture(held):
+        return CAPTURE
+    found = answers(held)
+    spoken = [number for number in found if held.conversation.messages[number].content]
+    return next(iter([*reversed(spoken), *reversed(found)]), None)
+
+
+def subject_of(held: data.Held, options: data.Options, choice: int, *, made: bool = False) -> Subject:
+    """The stream of `choice` with its registry. `made` asks for a capture as a model with handles would have sent it.
+
+    Handles of which the trace knows none are not the trace's: a registry is made for them.
+    """
+    analysis = data.analyse(held, options)
+    written = held.trace.format == "text"
+    chunks: Sequence[ChunkLike]
+    if choice == CAPTURE:
+        chunks = held.trace.stream
+    else:
+        chunks = _chunks_of((held.conversation.messages if written else analysis.encoded)[choice])
+    handles = set(handles_in(_texts(chunks)))
+    known = {number for row in analysis.handles for number in handles_in([row.handle])}
+    if handles and (written or not handles & known):
+        return _subject(choice, chunks, registry_for(_texts(chunks), citations=options.citations), "made")
+    if handles or choice != CAPTURE or not made:
+        subject = _subject(choice, chunks, analysis.registry, "trace")
+        return replace(subject, without_handles=choice == CAPTURE and not handles)
+    registry = copy.deepcopy(analysis.registry)  # it learns what only the capture holds
+    encoded = with_handles(chunks, registry)
+    changed = list(_texts(encoded)) != list(_texts(chunks))
+    return replace(_subject(choice, encoded, registry, "trace"), without_handles=True, made=changed)
+
+
+def _subject(choice: int, chunks: Sequence[ChunkLike], registry: Registry, kind: RegistryKind) -> Subject:
+    known = len(registry.handles())
+    return Subject(choice=choice, chunks=chunks, registry=registry, registry_kind=kind, known=known)
+
+
+def _says_something(message: Message) -> bool:
+    return bool(
+        message.content
+        or message.reasoning
+        or message.tool_calls
+        or any(part.type == "text" and part.text for part in message.parts)
+    )
+
+
+def _chunks_of(message: Message) -> list[Chunk]:
+    chunks = [Chunk(text=message.reasoning, channel="reasoning")] if message.reasoning else []
+    texts = [message.content, *(part.text for part in message.parts if part.type == "text")]
+    chunks += [Chunk(text=text, index=number) for number, text in enumerate(filter(None, texts))]
+    calls = enumerate(message.tool_calls)
+    return chunks + [
+        Chunk(text=call.arguments, channel="arguments", index=number, name=call.name) for number, call in calls
+    ]
+
+
+def _texts(chunks: Iterable[ChunkLike]) -> Iterator[str]:
+    """The joined texts of the channels."""
+    joined: dict[tuple[str, int], list[str]] = {}
+    for chunk in chunks:
+        joined.setdefault((chunk.channel, chunk.index), []).append(chunk.text)
+    return ("".join(pieces) for pieces in joined.values())
+
+
+def byte_events(held: data.Held) -> ByteEvents:
+    """What makes events of the bytes of a capture."""
+    return ByteEvents(sse=looks_like_sse(held.data))
+
+
+class ByteEvents:
+    """Splits bytes, as they come from the network, into server-sent events or lines."""
+
+    def __init__(self, *, sse: bool) -> None:
+        self._sse = sse
+
+    def __call__(self, pieces: Iterable[bytes]) -> Iterator[object]:
+        """The events, however the bytes are cut."""
+        lines = split_lines(pieces)
+        return split_events(lines, lambda _kind, _where, _text: None) if self._sse else lines
