@@ -70,7 +70,7 @@ class Histories(RuleBasedStateMachine):
 
     def both(self, method: str, *args: Any) -> Any:
         """The same answer, or the same error, from both."""
-        answers = []
+        answers: list[tuple[Any, Any]] = []
         for store in (self.model, self.store):
             try:
                 answer = getattr(store, method)(*args)

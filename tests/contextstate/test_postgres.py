@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
@@ -87,11 +87,12 @@ def test_reading_refuses_every_write(place: Place) -> None:
 
     assert reader.verify("s").ok
     reader.checkpoint(requests[0])
-    for write in (
+    writes: list[Callable[[], None]] = [
         lambda: reader.put(payload()),
         lambda: reader.checkpoint(commit("new", "t")),
         lambda: reader.delete_session("s"),
-    ):
+    ]
+    for write in writes:
         with pytest.raises(StoreError, match="reading only"):
             write()
 

@@ -19,6 +19,14 @@ from modelcontext_core.contextstate.stores import migrations, sqlite
 from modelcontext_core.contextstate.stores.sqlite import overflow_padding
 from tests.contextstate.builders import commit, grow, payload
 
+FOR_WRITING: dict[str, bool] = {}
+FOR_READING = {"read_only": True}
+
+
+def opened(path: Path, ways: dict[str, bool]) -> SQLiteStore:
+    """The store, opened in one of several ways."""
+    return SQLiteStore(path, **ways)  # type: ignore[arg-type]
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -97,9 +105,9 @@ def test_a_file_of_the_other_journal_is_taken_over(path: Path, monkeypatch: pyte
 
 def test_no_file_is_made_unless_it_may_be(path: Path) -> None:
     """Opening for reading, or without `create`, never makes a file; a missing folder is an error too."""
-    for options in ({"read_only": True}, {"create": False}):
+    for ways in (FOR_READING, {"create": False}):
         with pytest.raises(StoreError, match="no such file"):
-            SQLiteStore(path, **options)
+            opened(path, ways)
     with pytest.raises(StoreError):
         SQLiteStore(path.parent / "missing" / "store.db")
 
@@ -135,9 +143,9 @@ def test_reading_changes_no_byte(path: Path) -> None:
 def test_a_file_that_is_no_database_is_refused(path: Path, content: bytes) -> None:
     """Whatever else it is, it is named and not touched."""
     path.write_bytes(content)
-    for options in ({}, {"read_only": True}):
+    for ways in (FOR_WRITING, FOR_READING):
         with pytest.raises(StoreError):
-            SQLiteStore(path, **options)
+            opened(path, ways)
     assert content == path.read_bytes()
 
 
@@ -148,9 +156,9 @@ def test_another_program_s_database_is_refused(path: Path) -> None:
     connection.close()
     before = path.read_bytes()
 
-    for options in ({}, {"read_only": True}):
+    for ways in (FOR_WRITING, FOR_READING):
         with pytest.raises(StoreError, match="no context store"):
-            SQLiteStore(path, **options)
+            opened(path, ways)
     assert before == path.read_bytes()
 
 
@@ -172,9 +180,9 @@ def test_a_newer_schema_is_refused_with_both_versions(path: Path) -> None:
     connection.execute("UPDATE cs_schema SET version = 99")
     connection.close()
 
-    for options in ({}, {"read_only": True}):
+    for ways in (FOR_WRITING, FOR_READING):
         with pytest.raises(StoreError, match=r"version 99 is newer than this program, which knows \d"):
-            SQLiteStore(path, **options)
+            opened(path, ways)
 
 
 def test_an_older_schema_is_migrated_only_when_it_may_be(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,9 +194,9 @@ def test_an_older_schema_is_migrated_only_when_it_may_be(path: Path, monkeypatch
     monkeypatch.setattr(migrations, "MIGRATIONS", later)
     monkeypatch.setattr(sqlite, "MIGRATIONS", later)
 
-    for options in ({"read_only": True}, {"migrate": False}):
+    for ways in (FOR_READING, {"migrate": False}):
         with pytest.raises(StoreError, match="schema version 1"):
-            SQLiteStore(path, **options)
+            opened(path, ways)
     migrated = SQLiteStore(path)
 
     assert 2 == migrated.info().schema_version
@@ -218,15 +226,19 @@ def test_revoked_bytes_are_nowhere_in_the_folder(journalled: SQLiteStore, path: 
     assert kept == journalled.get(kept.ref)
 
 
-def test_no_order_of_writes_leaves_revoked_bytes_behind(path: Path) -> None:
-    """Many small payloads come and go in random order; no page keeps a copy of one that moved and was revoked."""
-    chance = random.Random(4)
+@pytest.mark.parametrize("seed", [5, 24, 32])
+def test_no_order_of_writes_leaves_revoked_bytes_behind(path: Path, seed: int) -> None:
+    """Small payloads come and go; no page keeps a copy of one that moved and was revoked.
+
+    Without the padding each of these seeds leaves some behind.
+    """
+    chance = random.Random(seed)
     store = SQLiteStore(path)
     live: list[bytes] = []
     gone: list[bytes] = []
-    for number in range(250):
+    for number in range(150):
         if chance.random() < 0.6 or not live:
-            live.append(chance.randbytes(chance.choice([20, 60, 200, 900, 3000])))
+            live.append(chance.randbytes(chance.choice([60, 200, 900, 1500])))
             store.put(payload(live[-1], session_id=f"s{number % 3}"))
         else:
             gone.append(live.pop(chance.randrange(len(live))))
@@ -235,10 +247,9 @@ def test_no_order_of_writes_leaves_revoked_bytes_behind(path: Path) -> None:
 
     content = path.read_bytes()
 
-    pieces = [data[at : at + 20] for data in gone for at in range(0, len(data) - 19, 16)]
-    assert len(gone) > 50
-    assert [] == [piece for piece in pieces if piece in content]
-    assert path.with_name("store.db-journal").read_bytes() == b""
+    assert len(gone) > 40
+    assert not [at for data in gone for at in range(0, len(data) - 19, 16) if data[at : at + 20] in content]
+    assert b"" == path.with_name("store.db-journal").read_bytes()
 
 
 def test_an_interrupted_log_truncation_is_made_up_for_by_the_next_revocation(
