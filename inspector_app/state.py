@@ -19,6 +19,7 @@ __all__ = [
     "PageState",
     "Problem",
     "bind",
+    "changed",
     "field",
     "first_time",
     "forget",
@@ -100,6 +101,14 @@ def pinned(name: str, version: str, value: _Value) -> _Value:
 def pin(name: str, version: str, value: object) -> None:
     """Give a new value under `name` for this `version`."""
     st.session_state[f"{_MARK}pinned:{name}"] = (version, value)
+
+
+def changed(name: str, version: str, value: object) -> bool:
+    """Return whether `value` is another than the last time; what a widget keeps returning is an act only once."""
+    slot = f"{_MARK}last:{name}"
+    last = st.session_state.get(slot)
+    st.session_state[slot] = (version, value)
+    return last != (version, value)
 
 
 def unpin(*names: str) -> None:

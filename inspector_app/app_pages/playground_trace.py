@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, cast, get_args
+from typing import Any, cast, get_args
 
 import pandas as pd
 import streamlit as st
 
 from inspector_app import data, state, words
 from inspector_app.app_pages import playground_decode, playground_open, playground_options
+from inspector_app.app_pages.playground_messages import GROUP, messages_view
 from inspector_app.components.cards import table
 from inspector_app.components.facts import chips, proof_line, source_line
-from inspector_app.components.linked_view import linked_view
-from inspector_app.components.rail import rail
 from inspector_app.page_state.playground import PlaygroundState, View
-from inspector_app.views import facts, linked, search, tables
-from inspector_app.views import rail as rail_view
+from inspector_app.views import facts, tables
 from inspector_app.views.analysis import Analysis, Proof
 from inspector_app.views.hidden import displayable
 from modelcontext_core import formats
 
 __all__ = ["trace_page"]
-
-GROUP: Final = "playground_linked"
 
 
 def trace_page(current: PlaygroundState, held: data.Held) -> None:
@@ -43,7 +38,7 @@ def trace_page(current: PlaygroundState, held: data.Held) -> None:
     elif current.view == "notices":
         _notices(held)
     else:
-        _messages(held, options, version, query)
+        messages_view(held, options, version, query)
     with proof_box:
         _proof(current, analysis, data.prove(held, options))
 
@@ -133,77 +128,6 @@ def _switch(held: data.Held, analysis: Analysis, version: str) -> None:
             chips(facts.chip_rows(analysis), key="chips", group=GROUP, base=version)
 
 
-# --- messages
-
-
-@st.fragment
-def _messages(held: data.Held, options: data.Options, version: str, query: str) -> None:
-    current = state.load(PlaygroundState)
-    analysis = data.analyse(held, options)
-    found = search.find(analysis, query)
-    with st.container(horizontal=True, key="work", gap=None):
-        with st.container(key="rail_box", width=204):
-            chosen = _rail(analysis, version, found, query, current.message)
-        if chosen is not None and chosen != current.message:
-            current = state.save(replace(current, message=chosen))
-        with st.container(key="linked_box"):
-            _linked(held, options, version, current)
-
-
-def _rail(analysis: Analysis, version: str, found: Mapping[int, int], query: str, message: int) -> int | None:
-    if len(analysis.messages) > rail_view.MOST_ROWS:
-        return _rail_table(analysis, version, found)
-    return rail(
-        rail_view.rail_rows(analysis, found),
-        key="rail",
-        group=GROUP,
-        base=version,
-        rev=f"{version}:{query}",
-        message=state.pinned("rail", version, message),
-        query=query,
-    )
-
-
-def _rail_table(analysis: Analysis, version: str, found: Mapping[int, int]) -> int | None:
-    rows = rail_view.rail_table(analysis, found)
-    with st.container(key="rail_table"):
-        event = st.dataframe(
-            pd.DataFrame(rows),
-            hide_index=True,
-            row_height=28,
-            on_select="rerun",
-            selection_mode="single-row",
-            key=f"rail_table:{version}",
-        )
-    picked = cast("dict[str, Any]", event)["selection"]["rows"]
-    return int(rows[picked[0]][words.common.COLUMN_NUMBER]) if picked else None
-
-
-def _linked(held: data.Held, options: data.Options, version: str, current: PlaygroundState) -> None:
-    analysis, parts = data.analyse(held, options), data.parts(held, options)
-    part = state.pinned("part", version, linked.part_of(parts, current.message))
-    goto = state.pinned("goto", f"{version}:{part}", current.message)
-    asked = linked_view(
-        data.part(held, options, part),
-        key=GROUP,
-        titles=words.playground.TITLES_MESSAGES,
-        rev=f"{version}:{part}",
-        base=version,
-        goto=goto,
-        next_raw=analysis.raw_left > 0,
-    )
-    wanted = asked.part if asked.part is not None else None
-    if asked.message is not None and 0 <= asked.message < len(analysis.messages):
-        wanted = linked.part_of(parts, asked.message)
-        current = state.save(replace(current, message=asked.message))
-    if wanted is not None and wanted != part and 0 <= wanted < len(parts):
-        state.pin("part", version, wanted)
-        st.rerun(scope="fragment")
-
-
-# --- handles and notices
-
-
 def _handles(analysis: Analysis, query: str) -> None:
     rows = tables.handle_rows(analysis, query)
     if not rows:
@@ -216,7 +140,7 @@ def _handles(analysis: Analysis, query: str) -> None:
             hide_index=True,
             row_height=30,
             on_select="rerun",
-            selection_mode="single-row",
+            selection_mode="single-row-required",
             key="handles",
             column_config={
                 names["handle"]: st.column_config.TextColumn(width="small"),

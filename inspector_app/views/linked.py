@@ -17,7 +17,17 @@ from modelcontext_core.grammar import find_uuids
 from modelcontext_core.messages import Message
 from modelcontext_core.registry import Span
 
-__all__ = ["PART_CHARACTERS", "Part", "block", "identities", "looks_structured", "part_of", "plan", "view_part"]
+__all__ = [
+    "PART_CHARACTERS",
+    "Part",
+    "block",
+    "identities",
+    "looks_structured",
+    "next_raw",
+    "part_of",
+    "plan",
+    "view_part",
+]
 
 PART_CHARACTERS: Final = 256 * 1024
 _MOST_MESSAGES_NAMED: Final = 5_000
@@ -57,6 +67,15 @@ def plan(messages: Sequence[Message], limit: int = PART_CHARACTERS) -> list[Part
 def part_of(parts: Sequence[Part], message: int) -> int:
     """Return the number of the part that holds (the beginning of) `message`; 0 when there is none."""
     return next((number for number, part in enumerate(parts) if part.first <= message < part.last), 0)
+
+
+def next_raw(analysis: Analysis, message: int, *, back: bool = False) -> int | None:
+    """Return the next message with raw ids after `message` (with `back`: before), round the end; None without any."""
+    found = sorted(analysis.leaks_by_message)
+    ahead = [index for index in found if (index < message if back else index > message)]
+    if not found:
+        return None
+    return (ahead or found)[-1 if back else 0]
 
 
 def view_part(analysis: Analysis, parts: Sequence[Part], number: int) -> dict[str, Any]:

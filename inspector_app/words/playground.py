@@ -33,6 +33,7 @@ __all__ = [
     "NOTE_ROUND_TRIP",
     "NOTE_TOKENS",
     "NOTE_TWICE",
+    "NOTHING_FOUND",
     "NO_HANDLE_FOUND",
     "NO_RULES",
     "OPTIONS",
@@ -251,6 +252,7 @@ HANDLES_EMPTY: Final = (
     "No identifier was replaced in this trace. If its tools return ids, turn on “Discovered” rules under Options."
 )
 NO_HANDLE_FOUND: Final = "No handle and no durable id holds what you search for."
+NOTHING_FOUND: Final = "No message holds what you search for. Clear the search to see all."
 HANDLES_HINT: Final = "Choose a row to see the handle in its first message."
 
 

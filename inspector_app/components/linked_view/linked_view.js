@@ -221,8 +221,8 @@ function nextRaw(view, back) {
   const left = view.raws.filter((node) => node.parentElement?.classList.contains("l"));
   const found = step(view, left, "rawAt", back);
   const atEnd = !found || (!back && left.indexOf(found) === 0) || (back && left.indexOf(found) === left.length - 1);
-  // The next one may stand in a part that is not loaded: the list of messages knows where.
-  if (atEnd && view.data.parts > 1) tell("next-raw", { group: view.data.group, from: found ? view.here : -1, back });
+  // The next one may stand in a part that is not loaded: the server knows where.
+  if (atEnd && view.data.parts > 1) view.component.setTriggerValue("raw", [found ? view.here : -1, back ? 1 : 0]);
 }
 
 function nextIdentity(view, back) {
@@ -264,6 +264,12 @@ function markSearch(view) {
   }
   view.found = ranges;
   if (window.Highlight) CSS.highlights.set("inspector-search", new Highlight(...ranges));
+}
+
+function search(view, query) {
+  view.query = query;
+  markSearch(view);
+  if (view.found[0]) reveal(view.found[0].startContainer.parentElement);
 }
 
 // --- building
@@ -335,7 +341,6 @@ function hear(view) {
   listen(view, "message", (detail) => { if (ours(detail)) goTo(view, detail.index); });
   listen(view, "shown", (detail) => { if (ours(detail)) showOnly(view, detail.messages); });
   listen(view, "note", (detail) => { if (ours(detail)) { view.note = detail.text; keep(view, undefined, true); } });
-  listen(view, "search", (detail) => { if (ours(detail)) { view.query = detail.query; markSearch(view); if (view.found[0]) reveal(view.found[0].startContainer.parentElement); } });
   for (const type of ["wheel", "pointerdown", "keydown"]) {
     view.scroll.addEventListener(type, () => { cancelAnimationFrame(view.holding); view.holding = 0; }, { passive: true });
   }
@@ -379,6 +384,8 @@ export default function (component) {
     view.rev = data.rev;
     fill(view, data);
     if (data.goto !== undefined) goTo(view, data.goto);
-  }
+  } else if (view.asked !== data.goto && data.goto !== undefined) goTo(view, data.goto);
+  view.asked = data.goto;
+  if (view.query !== data.query) search(view, data.query);
   return takeDown(view);
 }

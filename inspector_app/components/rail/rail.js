@@ -68,14 +68,6 @@ function keys(view, event) {
   if (next) choose(view, Number(next.dataset.index));
 }
 
-// A raw id in a message that is not loaded: the next one after it, round the end.
-function nextRaw(view, from, back) {
-  const all = view.data.rows.filter((row) => row.raw).map((row) => row.index);
-  const order = back ? all.slice().reverse() : all;
-  const next = order.find((index) => (back ? index < from : index > from)) ?? order[0];
-  if (next !== undefined && next !== from) choose(view, next);
-}
-
 function build(view) {
   const rail = el("nav", "rail"), header = el("header");
   view.select = el("select");
@@ -92,7 +84,6 @@ function build(view) {
   listen(view, "here", ours((detail) => mark(view, detail.index)));
   listen(view, "identity", ours((detail) => { view.only = detail.messages && new Set(detail.messages); draw(view); }));
   listen(view, "space", ours((detail) => { view.space = detail.space; draw(view); }));
-  listen(view, "next-raw", ours((detail) => nextRaw(view, detail.from, detail.back)));
 }
 
 function options(view) {
@@ -116,7 +107,7 @@ export default function (component) {
     options(view);
     view.list.setAttribute("aria-label", data.words.region);
     draw(view);
-    if (view.query !== data.query) { view.query = data.query; tell("search", { group: data.group, query: data.query }); }
+    view.query = data.query;
     view.rev = data.rev;
   }
   return takeDown(view);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inspector_app.views.linked import Part, looks_structured, part_of, plan, view_part
+from inspector_app.views.linked import Part, looks_structured, next_raw, part_of, plan, view_part
 from modelcontext_core.messages import Message
 from modelcontext_core.messages import Part as MessagePart
 from tests.app.making import BASE, CHUNK, CONVERSATION, DOCUMENT, analysis, left_text
@@ -91,6 +91,14 @@ def test_the_copy_of_a_message_holds_no_text_twice() -> None:
     value = view_part(made, plan(made.messages), 0)["blocks"][0]["value"]
 
     assert value == {"role": "assistant", "tool_calls": [{"id": "c1", "name": "search_knowledge"}]}
+
+
+def test_the_next_raw_id_is_found_in_any_part_and_round_the_end() -> None:
+    """Messages with raw ids follow each other in both directions; without any there is none."""
+    made = analysis()
+
+    assert [next_raw(made, 0), next_raw(made, 3), next_raw(made, 3, back=True)] == [3, 3, 3]
+    assert next_raw(analysis(CONVERSATION[:2]), 0) is None
 
 
 def test_json_markup_and_tables_are_set_in_a_fixed_width_face() -> None:
