@@ -14,6 +14,7 @@ from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.opaque import hide_opaque
 from modelcontext_core.formats.openai_messages import tell_calls
 from modelcontext_core.formats.parts import tell_call, tell_content, tell_part
+from modelcontext_core.formats.streaming import is_json
 from modelcontext_core.formats.turns import Turn
 
 __all__ = ["CALL_BLOCKS", "fields_of", "is_chunk", "is_message", "kind_of", "message_id", "role_of", "tell_message"]
@@ -98,8 +99,12 @@ def tell_message(conversation: ConversationBuilder, node: Node) -> Turn:
     _tell_reasoning(turn, fields, extra)
     calls = fields.get("tool_calls")
     _tell_content(turn, fields.get("content"), has_calls=bool(calls))
+    written = _written_arguments(fields.get("content"))
     for call in calls:
-        if call.get("name").label or call.get("id").label:
+        name, call_id = call.get("name").label, call.get("id").label
+        if call_id in written:
+            turn.call(call, id=call_id, name=name, arguments=written[call_id])
+        elif name or call_id:
             tell_call(turn, call)
     for call in fields.get("invalid_tool_calls"):
         if call.get("name").label or call.get("args").text:
@@ -119,6 +124,12 @@ def tell_message(conversation: ConversationBuilder, node: Node) -> Turn:
 def turn_has_calls(turn: Turn) -> bool:
     """Does the turn hold a call already?"""
     return any(mark[0] == "call" for mark in turn.marks())
+
+
+def _written_arguments(content: Node) -> dict[str, Node]:
+    """The arguments as the model wrote them, by call id, where a streamed block kept them whole."""
+    blocks = [(block.get("id").text, block.get("partial_json")) for block in content]
+    return {call_id: text for call_id, text in blocks if call_id and text.text and is_json(text.text)}
 
 
 def _tell_content(turn: Turn, content: Node, *, has_calls: bool) -> None:

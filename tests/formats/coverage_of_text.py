@@ -13,9 +13,11 @@ from __future__ import annotations
 import io
 import json
 import re
+import sqlite3
 import sys
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats import Trace, read
+from modelcontext_core.formats.msgpack import unpack
 from modelcontext_core.formats.opaque import is_opaque
 
 LEAST_IN_MESSAGES = 0.95
@@ -97,6 +100,8 @@ def strings_of_file(data: bytes) -> set[str]:
     if data.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return {text for name in archive.namelist() for text in strings_of_file(archive.read(name))}
+    if data.startswith(b"SQLite format 3"):
+        return set(_strings_of_checkpoints(data))
     text = data.decode("utf-8-sig", "replace")
     found: set[str] = set()
     position = 0
@@ -112,6 +117,16 @@ def strings_of_file(data: bytes) -> set[str]:
     if not found and position == 0:
         found.update(line.strip() for line in text.splitlines() if readable(line))
     return found
+
+
+def _strings_of_checkpoints(data: bytes) -> Iterator[str]:
+    """The readable strings in the blobs of a LangGraph database."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.deserialize(data[:18] + b"\1\1" + data[20:])
+        for query in ("SELECT type, checkpoint FROM checkpoints", "SELECT type, value FROM writes"):
+            for kind, blob in connection.execute(query):
+                if kind == "msgpack":
+                    yield from strings_of(unpack(blob))
 
 
 class _Haystack:
