@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import Final
 
@@ -10,13 +11,47 @@ from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_chat import tell_error, tell_request
 from modelcontext_core.formats.openai_messages import tell_annotation, tell_part
-from modelcontext_core.formats.streaming import Block, StreamedTurn, StreamLog, is_json, raw_text
+from modelcontext_core.formats.streaming import Block, StreamedTurn, StreamLog, raw_text
 from modelcontext_core.formats.turns import Turn
 
 __all__ = ["ChatChunks"]
 
 _CHUNK_KEYS: Final = frozenset({"choices", "usage", "error", "citations", "search_results", "obfuscation", "p"})
+_MARK = re.compile(r'["\\{}\[\]]')
 _REASONING_KEYS: Final = ("reasoning_content", "reasoning", "thinking")
+
+
+class _Closing:
+    """Has the JSON text of a call ended? Looks at each piece once, for vendors may repeat the name on every piece."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._depth = 0
+        self._begun = self._in_string = self._escaped = False
+
+    def closed(self, pieces: list[str]) -> bool:
+        """True when what was opened in `pieces` (the same list, longer each time) is closed."""
+        for piece in pieces[self._seen :]:
+            self._look(piece)
+        self._seen = len(pieces)
+        return self._begun and self._depth <= 0 and not self._in_string
+
+    def _look(self, piece: str) -> None:
+        position = 1 if self._escaped and piece else 0
+        self._escaped = self._escaped and not piece
+        while match := _MARK.search(piece, position):
+            position = match.end()
+            mark = match.group()
+            if mark == '"':
+                self._in_string = not self._in_string
+            elif self._in_string and mark == "\\":
+                self._escaped = position == len(piece)
+                position += 1
+            elif not self._in_string and mark in "{[":
+                self._depth += 1
+                self._begun = True
+            elif not self._in_string and mark in "}]":
+                self._depth -= 1
 
 
 class _Answer:
@@ -29,6 +64,7 @@ class _Answer:
         self.finished = False
         self.last_call = ""
         self.audio = 0
+        self.closing: dict[int, _Closing] = {}
 
 
 class _Response:
@@ -263,8 +299,7 @@ class _Delta:
             return id_ != block.id
         if id_ or not block.pieces or not function.get("name").text:
             return False
-        # Only what looks closed is parsed: vendors may repeat the name on every piece.
-        return block.pieces[-1].rstrip().endswith("}") and is_json(block.text)
+        return self.answer.closing.setdefault(id(block), _Closing()).closed(block.pieces)
 
     def _append(self, block: Block, function: Node) -> None:
         block.name = block.name or function.get("name").label

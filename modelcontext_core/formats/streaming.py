@@ -106,6 +106,7 @@ class StreamLog:
         self._times: tuple[float, float] | None = None
         self._indices: dict[tuple[int, int], int] = {}
         self._taken: set[int] = set()
+        self._free = 0
         self._turns = 0
 
     def begin_turn(self) -> int:
@@ -117,9 +118,10 @@ class StreamLog:
         """The index of the pieces that a turn numbers so: the same, unless another turn has it already."""
         found = self._indices.get((turn, number))
         if found is None:
-            found = number if number not in self._taken else max(self._taken) + 1
+            found = self._free if number in self._taken else number
             self._indices[(turn, number)] = found
             self._taken.add(found)
+            self._free = max(self._free, found + 1)
         return found
 
     def add(self, channel: Channel, text: str, node: Node, *, index: int = 0, name: str = "") -> None:

@@ -118,6 +118,14 @@ def test_calls_without_any_id() -> None:
     assert any(notice.kind == "fallback" for notice in trace.notices)
 
 
+def test_a_name_repeated_without_ids() -> None:
+    """Braces inside strings end nothing: the pieces are one call until its text is closed."""
+    pieces = ['{"x": "}', "{\\", '"}', '"}']
+    message = only(stream(*(call(0, "", "f", piece) for piece in pieces), call(0, "", "f", "{}")))
+
+    assert [made.arguments for made in message.tool_calls] == ["".join(pieces), "{}"]
+
+
 def test_id_and_name_repeated_on_every_piece() -> None:
     """Vendors that repeat them do not make more calls."""
     message = only(stream(call(0, "a", "f", '{"x"'), call(0, "a", "f", ": 1}")))
