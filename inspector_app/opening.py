@@ -64,7 +64,8 @@ def _open_named(current: PlaygroundState) -> data.Held | None:
             _fail(words.opening.UNKNOWN_SAMPLE)
             return None
         return _attempt(lambda: data.open_path(sample.file, current.format), current)
-    if not launch.local_files_allowed():
+    # A file named on the command line was named by whoever runs the server.
+    if not launch.local_files_allowed() and current.path != str(launch.preload_path()):
         _fail(words.opening.PATHS_ARE_OFF)
         return None
     return _attempt(lambda: data.open_path(Path(current.path).expanduser(), current.format), current)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 from inspector_app import words
 from inspector_app.views.analysis import Analysis, Proof, count_leaks
 from inspector_app.views.spaces import CODES, FAMILIES, family
 
 __all__ = ["chip_rows", "proof_facts", "saved"]
+
+_DIFFERENCES_NAMED: Final = 4
 
 
 def proof_facts(analysis: Analysis, proof: Proof, *, price: float, currency: str) -> list[dict[str, str]]:
@@ -54,6 +56,8 @@ def _round_trip(proof: Proof) -> dict[str, str]:
     trip = proof.round_trip
     fact = {"key": "round_trip", "label": words.playground.FACT_ROUND_TRIP, "note": words.playground.NOTE_ROUND_TRIP}
     if not trip.ok:
+        where = [(each.message, each.path, each.rule) for each in trip.differences[:_DIFFERENCES_NAMED]]
+        fact["note"] = words.playground.note_differences(where, len(trip.differences))
         return {**fact, "value": f"✕ {words.playground.fact_differences(len(trip.differences))}", "tone": "fault"}
     accepted = {"sub": words.playground.fact_accepted(trip.accepted)} if trip.accepted else {}
     return {**fact, "value": f"✓ {words.playground.BYTE_IDENTICAL}", "tone": "good", **accepted}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from inspector_app.words.common import bytes_text, plural
@@ -75,6 +76,7 @@ __all__ = [
     "found",
     "go_to_message",
     "money",
+    "note_differences",
     "note_raw",
     "notices_badge",
     "percent",
@@ -169,6 +171,20 @@ def note_raw(left: int, user: int, declared: int, discovered: bool) -> str:
             "because what a person writes is passed on as it is."
         )
     return text
+
+
+_RULES: Final = {
+    "arguments": "decoding the call does not give its arguments back",
+    "text": "putting the handles back does not give the text",
+    "identity": "a handle stands where another identity was",
+}
+
+
+def note_differences(where: Sequence[tuple[int, str, str]], number: int) -> str:
+    """Which places do not come back: message, path of the text, and the rule that failed."""
+    named = "; ".join(f"message {message}, {path}: {_RULES.get(rule, rule)}" for message, path, rule in where)
+    more = number - len(where)
+    return f"{named}." + (f" {more:,} more." if more else "")
 
 
 def fact_tokens(encoding: str, estimated: bool) -> str:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from inspector_app import words
 from tests.app.making import CHUNK, RAW
@@ -44,6 +44,11 @@ def paste(page: Page, text: str) -> None:
     """Paste into the empty page and read."""
     page.get_by_placeholder(words.opening.PASTE_HINT).first.fill(text)
     page.get_by_role("button", name=words.opening.READ).first.click()
+
+
+def file(name: str, content: bytes) -> FilePayload:
+    """A file to upload."""
+    return {"name": name, "mimeType": "application/octet-stream", "buffer": content}
 
 
 def side(page: Page, which: str, index: int) -> Locator:
@@ -150,7 +155,7 @@ def test_rubbish_is_said_in_a_sentence_and_what_was_open_stays(app_server: AppSe
         ("empty.json", b"", "The file is empty"),
     ):
         page.get_by_role("button", name=words.opening.OPEN).click()
-        upload.first.set_input_files([{"name": name, "mimeType": "application/octet-stream", "buffer": content}])
+        upload.first.set_input_files(file(name, content))
         expect(page.locator(".stop")).to_contain_text(said)
         page.keyboard.press("Escape")
 
@@ -187,9 +192,7 @@ def test_nothing_in_a_hostile_trace_runs_or_is_fetched(app_server: AppServer, op
     )
     page = open_page(app_server.url)
     page.on("dialog", lambda dialog: pytest.fail("a script of the trace ran"))
-    page.locator("input[type=file]").set_input_files(
-        [{"name": f"{hostile.replace('/', '_')}.json", "mimeType": "application/json", "buffer": chat.encode()}]
-    )
+    page.locator("input[type=file]").set_input_files(file(f"{hostile.replace('/', '_')}.json", chat.encode()))
 
     expect(page.locator(".msg").first).to_be_visible()
     expect(page.locator(".hid").first).to_have_text("U+202E")

@@ -34,6 +34,7 @@ def test_a_difference_of_the_round_trip_is_a_fault() -> None:
     fact = facts_of(analysis, broken)["round_trip"]
 
     assert (fact["value"], fact["tone"]) == ("✕ 1 place differs", "fault")
+    assert fact["note"].startswith("message 0, content: ")
 
 
 def test_accepted_differences_are_counted_apart() -> None:
