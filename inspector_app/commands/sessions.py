@@ -1,0 +1,377 @@
+"""`sessions`: list, show, check, move and compare the sessions of a store."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, STDIN, Command, CommandError, warn
+from inspector_app.commands.output import print_json, print_text
+from inspector_app.commands.session_diff import context_diff, context_lines, context_text, field_changes
+from inspector_app.views.hidden import displayable
+from modelcontext_core.contextstate import (
+    Checkpoint,
+    ContextStateError,
+    ContextStore,
+    HistoryEntry,
+    MemoryStore,
+    PayloadRow,
+    SessionHead,
+    VerifyReport,
+    open_store,
+    to_json,
+)
+
+__all__ = ["COMMAND", "add_arguments", "add_parser", "run"]
+
+_PAGE = 500
+_STORE_HELP = "sqlite:///PATH, postgresql://…, a SQLite file, or an exported session (.jsonl)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare `list`, `show`, `verify`, `export`, `import` and `diff`."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|show|verify|export|import|diff")
+
+    listing = actions.add_parser("list", help="the sessions of a store, by id")
+    listing.add_argument("store", metavar="STORE", help=_STORE_HELP)
+    listing.add_argument("--prefix", default="", metavar="TEXT", help="only sessions whose id starts with this")
+
+    show = actions.add_parser("show", help="one session: checkpoints, attempts, payloads; or one active context")
+    show.add_argument("store", metavar="STORE", help=_STORE_HELP)
+    show.add_argument("session", metavar="SESSION")
+    show.add_argument("--revision", type=int, metavar="N", help="print the active context of this checkpoint")
+
+    verify = actions.add_parser("verify", help="read sessions again and name every break; exits 1 when there is one")
+    verify.add_argument("store", metavar="STORE", help=_STORE_HELP)
+    verify.add_argument("sessions", nargs="*", metavar="SESSION", help="default: all")
+
+    export = actions.add_parser("export", help="write one session as JSON Lines")
+    export.add_argument("store", metavar="STORE", help=_STORE_HELP)
+    export.add_argument("session", metavar="SESSION")
+    export.add_argument("--out", type=Path, metavar="FILE", help="a new file (default: standard output)")
+
+    importing = actions.add_parser("import", help="replay an exported session into a store, all of it or nothing")
+    importing.add_argument("store", metavar="STORE", help="sqlite:///PATH, postgresql://…, or a SQLite file")
+    importing.add_argument("file", metavar="FILE", help="an export, or - for standard input")
+    importing.add_argument("--create", action="store_true", help="make the store if there is none")
+
+    diff = actions.add_parser("diff", help="compare two checkpoints; exits 1 when they differ")
+    diff.add_argument("store", metavar="STORE", help=_STORE_HELP)
+    diff.add_argument("session", metavar="SESSION")
+    diff.add_argument("before", type=int, metavar="FROM", help="a revision")
+    diff.add_argument("after", type=int, metavar="TO", help="another revision")
+
+    for action in (listing, show, verify, importing, diff):
+        action.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def add_parser(subparsers: Any) -> argparse.ArgumentParser:
+    """Add the command to the subparsers of another program."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(COMMAND.name, help=COMMAND.summary)
+    add_arguments(parser)
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen action and return the exit code; whatever the store refuses is a `CommandError`."""
+    actions = {
+        "list": _list,
+        "show": _show,
+        "verify": _verify,
+        "export": _export,
+        "import": _import,
+        "diff": _diff,
+    }
+    try:
+        return actions[arguments.action](arguments)
+    except BrokenPipeError:
+        # The reader has enough: the program deals with that.
+        raise
+    except (ContextStateError, OSError) as error:
+        raise CommandError(displayable(str(error))) from error
+
+
+# ---- opening
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[ContextStore]:
+    """The store, for reading only: nothing is made, migrated or changed."""
+    store = _from_export(Path(name)) if _is_export(name) else open_store(_url(name), read_only=True)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _url(name: str) -> str:
+    """The address that the argument is, or that stands for the file it names."""
+    if "://" in name or name == "memory:":
+        return name
+    return f"sqlite:///{Path(name).absolute()}"
+
+
+def _is_export(name: str) -> bool:
+    path = Path(name)
+    if "://" in name or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(1) == b"{"
+
+
+def _from_export(path: Path) -> ContextStore:
+    store = MemoryStore()
+    with path.open("rb") as file:
+        store.import_(file)
+    return store
+
+
+# ---- reading
+
+
+def _all_heads(store: ContextStore, prefix: str = "") -> Iterator[SessionHead]:
+    after = ""
+    while page := store.sessions(prefix, after, _PAGE, contexts=False):
+        yield from page
+        after = page[-1].session_id
+
+
+def _all_history(store: ContextStore, session_id: str) -> Iterator[HistoryEntry]:
+    after = 0
+    while page := store.history(session_id, after, _PAGE, contexts=False):
+        yield from page
+        after = page[-1].checkpoint.revision.session
+
+
+def _all_payloads(store: ContextStore, session_id: str) -> Iterator[PayloadRow]:
+    after = 0
+    while page := store.payloads(session_id, after, _PAGE):
+        yield from page
+        after = page[-1].number
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    with _opened(arguments.store) as store:
+        info = store.info()
+        heads = _all_heads(store, arguments.prefix)
+        if arguments.json:
+            print_json({"store": asdict(info), "sessions": [_head_json(head) for head in heads]}, indent=2)
+            return EXIT_OK
+        rows = [_head_cells(head) for head in heads]
+    _print_table(("session", "revision", "events", "payloads", "binding", "last commit"), rows)
+    return EXIT_OK
+
+
+def _head_cells(head: SessionHead) -> Sequence[str]:
+    binding = f"{head.binding.provider}/{head.binding.model}"
+    counts = (head.revision.session, head.event_count, head.payload_count)
+    return head.session_id, *map(str, counts), binding, _time(head.committed_at)
+
+
+def _head_json(head: SessionHead) -> dict[str, Any]:
+    return {
+        "session_id": head.session_id,
+        "revision": asdict(head.revision),
+        "binding": asdict(head.binding),
+        "turn_id": head.active.turn_id,
+        "event_count": head.event_count,
+        "payload_count": head.payload_count,
+        "context_bytes": head.context_bytes,
+        "committed_at": head.committed_at.isoformat(),
+    }
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    with _opened(arguments.store) as store:
+        if arguments.revision is not None:
+            return _show_context(store.checkpoint_at(arguments.session, arguments.revision), as_json=arguments.json)
+        head = store.head(arguments.session, contexts=False)
+        totals = store.payload_totals(arguments.session)
+        history = list(_all_history(store, arguments.session))
+        payloads = list(_all_payloads(store, arguments.session))
+    if arguments.json:
+        document = {
+            **_head_json(head),
+            "payload_totals": asdict(totals),
+            "history": [_entry_json(entry) for entry in history],
+            "payloads": [_payload_json(row) for row in payloads],
+        }
+        print_json(document, indent=2)
+        return EXIT_OK
+    binding = head.binding
+    _print_lines([f"session {head.session_id}: revision {head.revision.session}, {head.event_count} events"])
+    _print_lines([f"binding {binding.provider}/{binding.model}, generation {binding.generation}"])
+    states = f"{totals.revoked} revoked, {totals.shared} shared"
+    _print_lines([f"payloads {totals.rows}: {states}, {totals.stored_bytes} bytes stored"])
+    _print_lines([f"saved by sharing: {totals.saved_bytes} bytes", ""])
+    _print_table(("revision", "time", "operation", "events", "context", "outcome"), _timeline(history))
+    if payloads:
+        _print_lines([""])
+        _print_table(("payload", "bytes", "retention", "state", "held by"), [_payload_cells(row) for row in payloads])
+    return EXIT_OK
+
+
+def _show_context(checkpoint: Checkpoint, *, as_json: bool) -> int:
+    if as_json:
+        print_json({**json.loads(to_json(checkpoint)), "text": context_text(checkpoint.active_context)}, indent=2)
+    else:
+        _print_lines(context_lines(checkpoint.active_context))
+    return EXIT_OK
+
+
+def _timeline(history: Sequence[HistoryEntry]) -> Iterator[Sequence[str]]:
+    """A row a checkpoint, and below it those attempts that stored nothing while it was the newest."""
+    for entry in history:
+        last = entry.checkpoint.revision.source
+        events = f"{last - entry.new_events + 1}-{last}" if entry.new_events else "none"
+        number = str(entry.checkpoint.revision.session)
+        time, size = _time(entry.committed_at), f"{entry.context_bytes} B"
+        yield number, time, entry.operation_id, events, size, "committed"
+        for attempt in entry.attempts:
+            yield "", _time(attempt.at), attempt.operation_id, "", "", attempt.outcome.replace("_", " ")
+
+
+def _entry_json(entry: HistoryEntry) -> dict[str, Any]:
+    checkpoint = json.loads(to_json(entry.checkpoint))
+    del checkpoint["active_context"]
+    return {
+        "operation_id": entry.operation_id,
+        "checkpoint": checkpoint,
+        "expected_binding": asdict(entry.expected_binding),
+        "new_events": entry.new_events,
+        "payloads": [record.ref.ref for record in entry.payloads],
+        "context_bytes": entry.context_bytes,
+        "context_sha256": entry.context_sha256,
+        "committed_at": entry.committed_at.isoformat(),
+        "attempts": [{**asdict(attempt), "at": attempt.at.isoformat()} for attempt in entry.attempts],
+    }
+
+
+def _payload_json(row: PayloadRow) -> dict[str, Any]:
+    shared = {"stored": row.stored, "uses": row.uses, "holders": row.holders, "sessions": row.sessions}
+    return {**json.loads(to_json(row.record)), **shared}
+
+
+def _payload_cells(row: PayloadRow) -> Sequence[str]:
+    state = "revoked" if row.record.revoked else "stored" if row.stored else "no bytes"
+    held = f"{row.holders} holder(s), {row.sessions} session(s)"
+    return row.record.ref.ref, str(row.record.ref.size), row.record.retention, state, held
+
+
+# ---- checking, moving, comparing
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    with _opened(arguments.store) as store:
+        names = arguments.sessions or [head.session_id for head in _all_heads(store)]
+        reports = [store.verify(name) for name in names]
+    if arguments.json:
+        print_json({"ok": all(report.ok for report in reports), "sessions": list(map(_report_json, reports))}, indent=2)
+    else:
+        for report in reports:
+            counts = f"{report.checkpoints} checkpoints, {report.events} events, {report.payloads} payloads"
+            _print_lines([f"{report.session_id}: {counts}, {_count(len(report.breaks), 'break')}"])
+            _print_lines(f"  {item.kind}: {item.where}: {item.text}" for item in report.breaks)
+    return EXIT_OK if all(report.ok for report in reports) else EXIT_FOUND
+
+
+def _report_json(report: VerifyReport) -> dict[str, Any]:
+    return {**asdict(report), "ok": report.ok}
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    with _opened(arguments.store) as store:
+        lines = store.export(arguments.session)
+        if arguments.out is None:
+            sys.stdout.flush()
+            sys.stdout.buffer.writelines(lines)
+            sys.stdout.buffer.flush()
+            return EXIT_OK
+        _write_new(arguments.out, lines)
+    warn(f"{arguments.out}: written")
+    return EXIT_OK
+
+
+def _write_new(path: Path, lines: Iterable[bytes]) -> None:
+    """Write a file that was not there; half an export is removed again."""
+    with path.open("xb") as file:
+        try:
+            file.writelines(lines)
+        except BaseException:
+            path.unlink()
+            raise
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    store = open_store(_url(arguments.store), create=arguments.create, migrate=False)
+    try:
+        if arguments.file == STDIN:
+            report = store.import_(_binary_lines(sys.stdin.buffer))
+        else:
+            with Path(arguments.file).open("rb") as file:
+                report = store.import_(file)
+    finally:
+        store.close()
+    if arguments.json:
+        print_json(asdict(report), indent=2)
+    else:
+        counts = f"{report.checkpoints} checkpoints, {report.events} events, {report.payloads} payloads"
+        _print_lines([f"{report.session_id}: {counts} {'imported' if report.imported else 'were there already'}"])
+    return EXIT_OK
+
+
+def _binary_lines(stream: BinaryIO) -> Iterator[bytes]:
+    yield from stream
+
+
+def _diff(arguments: argparse.Namespace) -> int:
+    with _opened(arguments.store) as store:
+        before = store.checkpoint_at(arguments.session, arguments.before)
+        after = store.checkpoint_at(arguments.session, arguments.after)
+    fields = field_changes(before, after)
+    lines = context_diff(before, after)
+    if arguments.json:
+        print_json({"fields": fields, "context": lines, "same": not (fields or lines)}, indent=2)
+    else:
+        _print_lines(f"{name}: {change['from']} -> {change['to']}" for name, change in fields.items())
+        _print_lines(lines)
+    return EXIT_FOUND if fields or lines else EXIT_OK
+
+
+# ---- printing
+
+
+def _time(at: Any) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}Z"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    # Stored text goes to a terminal: nothing in it may steer it.
+    for line in lines:
+        print_text(displayable(line).replace("\n", " ") + "\n")
+
+
+def _print_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    cells = [heading, *rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(heading))]
+    _print_lines(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells
+    )
+
+
+COMMAND = Command(
+    name="sessions",
+    summary="list, show, verify, export, import or compare the sessions of a store",
+    add_arguments=add_arguments,
+    run=run,
+)
