@@ -14,7 +14,7 @@ from modelcontext_core.tokens import ENCODINGS
 __all__ = ["Pack", "PlaygroundState", "View"]
 
 View = Literal["messages", "handles", "decode", "notices"]
-Pack = Literal["auto", "builtin", "discovered"]
+Pack = Literal["auto", "builtin"]
 
 _KEY: Final = re.compile(r"[0-9a-f]{32}")
 _NAME: Final = re.compile(r"[a-z0-9_]{1,60}")

@@ -219,7 +219,7 @@ def at_price(price: float, currency: str) -> str:
 
 CITATIONS: Final = "Citations in answers"
 PACK: Final = "Rules"
-PACKS: Final = {"auto": "As the trace needs", "builtin": "Built-in only", "discovered": "Discovered"}
+PACKS: Final = {"auto": "Built-in and discovered", "builtin": "Built-in only"}
 PACK_HELP: Final = (
     "The built-in pack knows its own tools. For a trace whose tools nobody declared, rules can be discovered from the "
     "values in it. Reports and checks count under the declared pack only."
@@ -265,7 +265,7 @@ FILE_TRACE: Final = "trace-with-handles.json"
 SAVE_TRACE_NOT: Final = "This format cannot be written back: its texts have no place of their own in the source."
 REPORT_TITLE: Final = "Conversation as the model sees it"
 HANDLES_EMPTY: Final = (
-    "No identifier was replaced in this trace. If its tools return ids, turn on “Discovered” rules under Options."
+    "No identifier was replaced in this trace. If its tools return ids, look at the rules under Options."
 )
 NO_HANDLE_FOUND: Final = "No handle and no durable id holds what you search for."
 NOTHING_FOUND: Final = "No message holds what you search for. Clear the search to see all."

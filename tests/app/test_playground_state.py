@@ -25,7 +25,7 @@ STATES = st.builds(
     message=st.integers(0, 200_000),
     view=st.sampled_from(["messages", "handles", "decode", "notices"]),
     citations=st.booleans(),
-    pack=st.sampled_from(["auto", "builtin", "discovered"]),
+    pack=st.sampled_from(["auto", "builtin"]),
     off=st.sets(st.integers(0, 300), max_size=4).map(lambda chosen: tuple(sorted(chosen))),
     partial=st.booleans(),
     as_result=st.booleans(),

@@ -148,9 +148,10 @@ function keep(view, identity, quietly) {
 
 function field(view, name, value, copies, wide) {
   const node = el("div", wide ? "wide" : "");
-  const dd = el("dd");
-  dd.append(...value, ...copies.map(([label, text]) => copyButton(view, label, () => text)));
-  node.append(el("dt", "", name), dd);
+  const dt = el("dt", "", name), dd = el("dd");
+  dt.append(...copies.map(([label, text]) => copyButton(view, label, () => text)));
+  dd.append(...value);
+  node.append(dt, dd);
   return node;
 }
 
