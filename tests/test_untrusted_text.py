@@ -20,7 +20,7 @@ import pytest
 APP = Path(__file__).parents[1] / "inspector_app"
 
 # Draw any text as it is, in their first argument.
-SINKS = {"text", "code", "json", "dataframe", "data_editor"}
+SINKS = {"text", "code", "json", "dataframe", "data_editor", "plotly_chart"}
 # Draw nothing of what they are given, or only arrange.
 SILENT = {
     "cache_data", "columns", "container", "context", "divider", "empty", "fragment", "navigation", "query_params",
@@ -35,7 +35,7 @@ SHOWN = {
 }  # fmt: skip
 # The value of a field is drawn as it is; the rest of these is never drawn, or is a name of the browser's.
 UNSHOWN_KEYWORDS = {
-    "value", "key", "on_click", "on_change", "on_select", "args", "kwargs", "type", "icon", "width", "height",
+    "value", "config", "key", "on_click", "on_change", "on_select", "args", "kwargs", "type", "icon", "width", "height",
     "mime", "data", "min_value", "max_value", "step", "disabled", "required", "label_visibility", "horizontal",
     "gap", "default", "index", "selection_mode", "anchor", "position", "expanded", "page_icon", "layout",
     "url_path", "shortcut", "hide_index", "row_height", "column_config", "language", "wrap_lines", "border",
@@ -98,6 +98,12 @@ def takes_harmless(function: ast.expr) -> bool:
 def violations(source: str, name: str = "page.py", *, page: bool = True) -> Iterator[str]:
     """What in a module may draw text of a trace. In a page every method with a name of Streamlit's counts."""
     tree = ast.parse(source)
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
     for node in ast.walk(tree):
         where = f"{name}:{getattr(node, 'lineno', 0)}"
         source_module = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
@@ -110,16 +116,16 @@ def violations(source: str, name: str = "page.py", *, page: bool = True) -> Iter
         if isinstance(node, ast.Attribute) and node.attr.endswith("Column") and node.attr not in COLUMNS:
             yield f"{where} uses {node.attr}, which may fetch or link"
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            yield from call_violations(node, node.func, where, page)
+            yield from call_violations(node, node.func, where, imported if page else None)
 
 
-def call_violations(node: ast.Call, function: ast.Attribute, where: str, page: bool) -> Iterator[str]:
+def call_violations(node: ast.Call, function: ast.Attribute, where: str, imported: set[str] | None) -> Iterator[str]:
     """What one call may draw."""
     on_streamlit = isinstance(function.value, ast.Name) and function.value.id == "st"
     called = function.attr
     if any(keyword.arg == "unsafe_allow_html" for keyword in node.keywords):
         yield f"{where} allows HTML"
-    if not on_streamlit and not (page and called in SHOWN | SINKS and may_be_container(function.value)):
+    if not on_streamlit and not (called in SHOWN | SINKS and may_be_container(function.value, imported)):
         return
     if called == "html" and on_streamlit and ast.unparse(node) == "st.html(_STATIC / 'frame.css')":
         return
@@ -139,17 +145,9 @@ def call_violations(node: ast.Call, function: ast.Attribute, where: str, page: b
             yield f"{where} draws {ast.unparse(each)} in {called}"
 
 
-def may_be_container(node: ast.expr) -> bool:
-    """Whether a method may be one of a container: not one of a module of ours, a literal or a call of our own."""
-    return isinstance(node, ast.Name) and node.id not in {
-        "words",
-        "state",
-        "data",
-        "tables",
-        "facts",
-        "formats",
-        "self",
-    }
+def may_be_container(node: ast.expr, imported: set[str] | None) -> bool:
+    """Whether a method may be one of a container: in a page, of a variable that is no module or class."""
+    return imported is not None and isinstance(node, ast.Name) and node.id not in imported | {"self", "words"}
 
 
 def options_shown(node: ast.Call, shown: list[ast.expr]) -> list[ast.expr]:
