@@ -195,10 +195,29 @@ class _Rows:
 
 def _shared(builder: _Rows, left: str, right: str, raw_ids: Finder | None, raw_kind: Callable[[str], str]) -> None:
     if left != right:
-        # The spans did not explain a difference: show it as one instead of hiding it.
-        builder.add(displayable(left) or None, displayable(right) or None, changed=True)
-        return
-    first, *rest = left.split("\n")
+        # What differs here is no part of a mark (the rest of a tag): shown as it is on each side.
+        same = _common(left, right)
+        after = _common(left[same:][::-1], right[same:][::-1])
+        _lines(builder, left[:same], raw_ids, raw_kind)
+        builder.add(
+            displayable(left[same : len(left) - after]) or None,
+            displayable(right[same : len(right) - after]) or None,
+            changed=True,
+        )
+        left = left[len(left) - after :]
+    _lines(builder, left, raw_ids, raw_kind)
+
+
+def _common(left: str, right: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    return next(
+        (at for at, (one, other) in enumerate(zip(left, right, strict=False)) if one != other),
+        min(len(left), len(right)),
+    )
+
+
+def _lines(builder: _Rows, text: str, raw_ids: Finder | None, raw_kind: Callable[[str], str]) -> None:
+    first, *rest = text.split("\n")
     _line(builder, first, raw_ids, raw_kind)
     for line in rest:
         builder.close()

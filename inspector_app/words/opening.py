@@ -119,4 +119,4 @@ def damaged_title(line: int) -> str:
 
 def open_rest(messages: int) -> str:
     """The button that opens what could be read of a damaged source."""
-    return f"Open the {messages:,} whole {plural(messages, 'message')}"
+    return f"Open what could be read: {messages:,} {plural(messages, 'message')}"

@@ -44,7 +44,7 @@ def test_a_raw_id_is_marked_on_both_sides() -> None:
 
 def test_a_difference_that_no_span_explains_is_shown() -> None:
     """Text that differs without a span is shown on both sides instead of being hidden."""
-    assert align("abc", "abd", []) == [[1, ["abc"], ["abd"], 1]]
+    assert align("abc\nx", "abd\nx", []) == [[1, ["ab", "c"], ["ab", "d"], 1], [2, ["x"], 0, 0]]
 
 
 def test_a_very_long_line_is_cut_into_rows_with_one_number() -> None:
