@@ -76,6 +76,8 @@ class Held:
     proofs: OrderedDict[Options, Proof] = field(default_factory=OrderedDict)
     plans: OrderedDict[bool, list[Part]] = field(default_factory=OrderedDict)
     drawn: OrderedDict[tuple[Options, int], dict[str, Any]] = field(default_factory=OrderedDict)
+    streams: OrderedDict[object, object] = field(default_factory=OrderedDict)  # of `stream_runs`
+    checks: dict[object, object] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property

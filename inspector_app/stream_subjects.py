@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import replace
 
 from inspector_app import data
+from inspector_app.views.streamed import CAPTURE, RegistryKind, Subject
 from modelcontext_core.chunking import Chunk, ChunkLike
 from modelcontext_core.formats.splitting import split_lines
 from modelcontext_core.formats.sse import looks_like_sse, split_events
@@ -19,40 +19,7 @@ from modelcontext_core.messages import Message
 from modelcontext_core.registry import Registry
 from modelcontext_core.simulate import with_handles
 
-__all__ = ["CAPTURE", "Subject", "answers", "best_choice", "byte_events", "has_capture", "subject_of"]
-
-CAPTURE: Final = -1
-"""The choice of the captured stream; any other is the number of a message."""
-
-RegistryKind = Literal["trace", "made"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Subject:
-    """A stream and the registry that it is decoded with.
-
-    `registry_kind` says whose handles these are: those of the trace, or made for this text. `known` counts them.
-    `without_handles` marks a capture that holds no handles, and `made` one that was encoded as a model with handles
-    would have streamed it.
-    """
-
-    choice: int
-    chunks: Sequence[ChunkLike]
-    registry: Registry
-    registry_kind: RegistryKind
-    known: int
-    without_handles: bool = False
-    made: bool = False
-
-    @property
-    def characters(self) -> int:
-        """How long the stream is."""
-        return sum(len(chunk.text) for chunk in self.chunks)
-
-    @property
-    def timed(self) -> bool:
-        """Whether the capture recorded when its chunks came."""
-        return any(chunk.time is not None for chunk in self.chunks)
+__all__ = ["answers", "best_choice", "byte_events", "choices", "has_capture", "subject_of"]
 
 
 def has_capture(held: data.Held) -> bool:
@@ -68,6 +35,11 @@ def answers(held: data.Held) -> list[int]:
     return [
         number for number, message in enumerate(messages) if message.role == "assistant" and _says_something(message)
     ]
+
+
+def choices(held: data.Held) -> list[int]:
+    """All that can be streamed of a trace: the capture, then the answers."""
+    return [*([CAPTURE] if has_capture(held) else []), *answers(held)]
 
 
 def best_choice(held: data.Held) -> int | None:

@@ -15,8 +15,9 @@ from inspector_app import data
 from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, Command, CommandError, Source, expand
 from inspector_app.commands.handle_table import load_rows, registry_of
 from inspector_app.commands.output import print_json, print_text
-from inspector_app.stream_subjects import CAPTURE, Subject, answers, byte_events, has_capture, subject_of
+from inspector_app.stream_subjects import answers, byte_events, has_capture, subject_of
 from inspector_app.views.hidden import displayable
+from inspector_app.views.streamed import CAPTURE, Subject
 from modelcontext_core import formats
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Conversation

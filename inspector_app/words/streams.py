@@ -11,7 +11,9 @@ __all__ = [
     "ANSWER",
     "ASSUMED",
     "ASSUMED_HELP",
+    "ASSUMED_SHORT",
     "AT_END",
+    "BACK",
     "CAME_IN",
     "CHANNELS",
     "CHECK",
@@ -35,10 +37,10 @@ __all__ = [
     "GO_TO_CUT",
     "HELD_BACK",
     "HOME",
+    "LONGEST_WAIT",
     "MADE_BADGE",
     "MAKE",
     "MAKE_HINT",
-    "NEXT",
     "NEXT_DROPPED",
     "NEXT_HELD",
     "NEXT_REPLACED",
@@ -47,11 +49,11 @@ __all__ = [
     "NOTHING_OUT",
     "NOTHING_TO_STREAM",
     "NOT_CHECKED",
+    "ON",
     "OPTIONS",
     "PAGE",
     "PAUSE",
     "PLAY",
-    "PREVIOUS",
     "READER_SEES",
     "REGION",
     "REVERT",
@@ -69,6 +71,7 @@ __all__ = [
     "WHY",
     "about",
     "answer_choice",
+    "blanks",
     "characters",
     "chunk_line",
     "equal",
@@ -78,12 +81,14 @@ __all__ = [
     "limit",
     "of_steps",
     "seed_line",
+    "so_far",
     "speed_choice",
     "steps_wait",
     "timeline_held",
     "timeline_hover",
     "timeline_sent",
     "tried",
+    "whose_handles",
 ]
 PAGE: Final = "Streams"
 CHUNKING: Final = "How the stream is cut"
@@ -117,8 +122,8 @@ PLAY: Final = "Play"
 PAUSE: Final = "Pause"
 HOME: Final = "First"
 END: Final = "Last"
-PREVIOUS: Final = "Back"
-NEXT: Final = "On"
+BACK: Final = "Back"
+ON: Final = "On"
 STEP: Final = "Step"
 NEXT_HELD: Final = "Next held"
 NEXT_REPLACED: Final = "Next replaced"
@@ -139,6 +144,8 @@ FACT_INTERLEAVED: Final = "Interleaved channels"
 FACT_BYTES: Final = "Cuts of the bytes"
 FACT_HELD: Final = "Most held at once"
 FACT_DELAY: Final = "Added delay"
+LONGEST_WAIT: Final = "longest wait"
+ASSUMED_SHORT: Final = "assumed speed"
 NOT_CHECKED: Final = "not checked"
 FAILED_TITLE: Final = "A cut changes what the reader gets"
 FAILED_HINT: Final = "The smallest that was found: feed this, and it streams something else than the whole text gives."
@@ -154,7 +161,7 @@ AT_END: Final = "end of the stream"
 DROPPED: Final = "dropped"
 UNRESOLVED: Final = "unresolved: the call must not run"
 ANSWER: Final = ("Model wrote", "chunk by chunk")
-READER_SEES: Final = ("Reader sees", "restored, so far")
+READER_SEES: Final = "Reader sees"
 UNTIL: Final = "…"
 REGION: Final = "What the model wrote, chunk by chunk, and what the reader sees so far."
 CHANNELS: Final = {"text": "text", "reasoning": "reasoning", "arguments": "arguments"}
@@ -173,11 +180,16 @@ def answer_choice(message: int) -> str:
     return "The captured stream" if message < 0 else f"The answer in message {message}"
 
 
-def about(message: int, length: int, known: int, of_trace: bool) -> str:
-    """What is streamed, how long it is, and whose handles it is decoded with."""
+def about(message: int, length: int) -> str:
+    """What is streamed, and how long it is."""
     what = "captured stream" if message < 0 else f"answer in message {message}"
+    return f"{what} · {characters(length)}"
+
+
+def whose_handles(known: int, of_trace: bool) -> str:
+    """Which registry restores the handles: said with every step."""
     whose = "of the trace" if of_trace else "made for this text"
-    return f"{what} · {characters(length)} · {known:,} {plural(known, 'handle')} {whose}"
+    return f"so far, with {known:,} {plural(known, 'handle')} {whose}"
 
 
 def characters(number: int) -> str:
@@ -198,6 +210,11 @@ def of_steps(number: int) -> str:
 def equal(number: int, total: int) -> str:
     """How many of how many cuts gave the same."""
     return f"{number:,} of {total:,} equal"
+
+
+def so_far(number: int, total: int) -> str:
+    """How many cuts were equal while the check runs, or where it was stopped."""
+    return f"{number:,} of {total:,} so far"
 
 
 def tried(total: int, possible: int) -> str:
@@ -235,7 +252,17 @@ def held_line(length: int, wait: float, timed: bool) -> str:
     """What stands beside "Held back"."""
     if not length:
         return characters(0)
+    if not wait:
+        return f"{characters(length)} · since this step"
     return f"{characters(length)} · waiting {fact_delay(wait, int(wait), timed)}"
+
+
+def blanks(spaces: int, lines: int) -> str:
+    """What stands for a chunk of which one would see nothing."""
+    told = [f"{spaces} {plural(spaces, 'space')}"] if spaces else []
+    if lines:
+        told.append(f"{lines} line {plural(lines, 'end')}")
+    return ", ".join(told)
 
 
 def left_out(number: int) -> str:

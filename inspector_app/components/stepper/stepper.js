@@ -85,6 +85,7 @@ function follow(pane, node) {
 }
 
 function draw(view) {
+  view.whose.textContent = view.data.whose;
   drawBands(view);
   drawPane(view, view.left, "left");
   drawPane(view, view.right, "right");
@@ -111,7 +112,9 @@ function build(view) {
     pane.setAttribute("role", "region");
     pane.setAttribute("aria-label", words.region);
   }
-  panes.append(headNode(words.left), headNode(words.right), view.left, view.right);
+  const right = headNode([words.right, ""]);
+  view.whose = right.lastChild;
+  panes.append(headNode(words.left), right, view.left, view.right);
   outer.append(view.bands, panes);
   view.box.appendChild(outer);
 }

@@ -1,0 +1,42 @@
+"""The Streams page: step through a stream chunk by chunk, and prove every cut of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from inspector_app import data, opening, state, stream_subjects, words
+from inspector_app.app_pages import playground_open, streams_check, streams_source, streams_stepper
+from inspector_app.page_state.playground import PlaygroundState
+from inspector_app.page_state.streams import StreamsState
+
+
+def _page() -> None:
+    shared = opening.preloaded(state.load(PlaygroundState))
+    held = opening.opened(shared)
+    shared = state.load(PlaygroundState) if held is None else shared
+    current = state.save(state.load(StreamsState).of(shared))
+    if held is None:
+        with st.container(key="opening"):
+            st.caption(words.streams.EMPTY)
+            playground_open.empty_page(shared)
+        return
+    options = streams_source.options_of(shared)
+    best = stream_subjects.best_choice(held)
+    if best is None:
+        streams_source.source_line(current, held)
+        st.info(words.streams.NOTHING_TO_STREAM)
+        return
+    _stream(current, held, options, best)
+
+
+def _stream(current: StreamsState, held: data.Held, options: data.Options, best: int) -> None:
+    how = streams_source.how_cut(current, held, best)
+    streamed = streams_source.simulated(held, options, how)
+    playground_open.draw_problem(current.source)
+    streams_source.source_line(current, held, how, streamed)
+    streams_check.verdict(held, options, how, streamed)
+    streams_source.offer_to_make(current, streamed)
+    streams_stepper.stepper_area(current, held, streamed)
+
+
+_page()

@@ -1,0 +1,167 @@
+"""The source line of the Streams page: what is streamed, how it is cut, options."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from inspector_app import data, state, stream_runs, stream_subjects, words
+from inspector_app.app_pages import playground_open, streams_check
+from inspector_app.components.facts import source_line as facts_line
+from inspector_app.page_state.playground import PlaygroundState
+from inspector_app.page_state.streams import CAPTURE, StreamsState
+from inspector_app.views.hidden import displayable
+from inspector_app.views.streamed import Streamed
+
+__all__ = ["how_cut", "offer_to_make", "options_of", "simulated", "source_line"]
+
+
+def options_of(shared: PlaygroundState) -> data.Options:
+    """Return what decides which handles a trace gets: as in the Playground."""
+    return data.Options(
+        citations=shared.citations,
+        pack=shared.pack,
+        off=frozenset(shared.off),
+        encoding=shared.encoding,
+        as_result=shared.as_result,
+    )
+
+
+def how_cut(current: StreamsState, held: data.Held, best: int) -> stream_runs.HowCut:
+    """Return what is streamed and how it is cut; what does not fit the trace gives way to what does."""
+    known = stream_subjects.choices(held)
+    answer = current.answer if current.answer in known else best
+    chunking = current.chunking or ("captured" if answer == CAPTURE else "random")
+    if chunking == "captured" and answer != CAPTURE:
+        chunking = "random"
+    return stream_runs.HowCut(
+        answer=answer,
+        made=current.made,
+        chunking=chunking,
+        size=current.size,
+        seed=current.seed,
+        places=current.places if chunking == "places" else (),
+        channel=current.channel if chunking == "places" else "",
+        assumed=current.assumed,
+    )
+
+
+def simulated(held: data.Held, options: data.Options, how: stream_runs.HowCut) -> Streamed:
+    """Return the stream with its steps."""
+    return stream_runs.streamed(held, options, how)
+
+
+def source_line(
+    current: StreamsState, held: data.Held, how: stream_runs.HowCut | None = None, streamed: Streamed | None = None
+) -> None:
+    """Draw what is open, the choice of the chunking, the options and the check."""
+    with st.container(horizontal=True, key="source", gap="small"):
+        with st.popover(words.opening.OPEN, icon=":material/folder_open:", key="open_popover"):
+            playground_open.inputs()
+            chosen = playground_open.sample_cards("samples_again")
+            if st.button(words.playground.CLOSE, key="close", icon=":material/close:"):
+                data.shelf().forget(held.key)
+                state.save(current.source.closed())
+                st.rerun()
+        with st.container(key="source_facts"):
+            facts_line(key="source_line", name=displayable(held.name), **_about(streamed))
+        if streamed is not None and how is not None:
+            _chunking(streamed)
+            with st.popover(words.streams.OPTIONS, icon=":material/tune:", key="options_popover"):
+                _options(held, streamed)
+            streams_check.check_button(held, options_of(current.source), how)
+    if chosen:
+        state.set_problem(None)
+        state.save(current.source.opened(sample=chosen))
+        st.rerun()
+
+
+def _about(streamed: Streamed | None) -> dict[str, str]:
+    if streamed is None:
+        return {"about": ""}
+    subject = streamed.subject
+    about = words.streams.about(subject.choice, subject.characters)
+    return {"about": about, "badge": words.streams.MADE_BADGE if subject.made else ""}
+
+
+def _chunking(streamed: Streamed) -> None:
+    current = state.load(StreamsState)
+    shown = [
+        name
+        for name in words.streams.CHUNKINGS
+        if (name != "captured" or streamed.subject.choice == CAPTURE) and (name != "places" or current.places)
+    ]
+    fitting = "captured" if streamed.subject.choice == CAPTURE else "random"
+    if current.chunking not in shown:
+        state.save(replace(current, chunking=fitting))
+    st.selectbox(
+        words.streams.CHUNKING,
+        shown,
+        format_func=lambda name: words.streams.CHUNKINGS[name],
+        label_visibility="collapsed",
+        width=236,
+        **_bound("chunking"),
+    )
+    unlabelled: dict[str, Any] = {"label_visibility": "collapsed", "width": 104}
+    if state.load(StreamsState).chunking == "size":
+        st.number_input(words.streams.SIZE, min_value=1, max_value=100_000, **unlabelled, **_bound("size"))
+    else:
+        st.number_input(words.streams.SEED, min_value=0, max_value=9_999_999, **unlabelled, **_bound("seed"))
+
+
+def _options(held: data.Held, streamed: Streamed) -> None:
+    known = stream_subjects.choices(held)
+    if state.load(StreamsState).answer not in known:
+        state.save(replace(state.load(StreamsState), answer=streamed.subject.choice))
+    st.selectbox(
+        words.streams.WHAT, known, format_func=lambda number: words.streams.answer_choice(number), **_bound("answer")
+    )
+    if streamed.subject.without_handles:
+        st.toggle(words.streams.MAKE, **_bound("made"))
+    st.selectbox(
+        words.streams.SPEED,
+        words.streams.SPEEDS,
+        format_func=lambda number: words.streams.speed_choice(number),
+        **state.bind(StreamsState, "speed"),
+    )
+    st.number_input(
+        words.streams.ASSUMED,
+        min_value=0.0,
+        max_value=1000.0,
+        step=1.0,
+        help=words.streams.ASSUMED_HELP,
+        disabled=streamed.subject.timed,
+        **state.bind(StreamsState, "assumed"),
+    )
+    st.selectbox(
+        words.streams.CHECKED_DECODER,
+        list(words.streams.DECODERS),
+        format_func=lambda name: words.streams.DECODERS[name],
+        help=words.streams.DECODER_HELP,
+        **state.bind(StreamsState, "decoder"),
+    )
+
+
+def _bound(field: str) -> dict[str, Any]:
+    """Tie a widget to a field that decides the steps: another value begins at the first step."""
+    tied = state.bind(StreamsState, field)
+    take, arguments = tied["on_change"], tied["args"]
+
+    def changed() -> None:
+        take(*arguments)
+        state.save(replace(state.load(StreamsState), step=1))
+
+    return {"key": tied["key"], "on_change": changed}
+
+
+def offer_to_make(current: StreamsState, streamed: Streamed) -> None:
+    """Offer a capture without handles as a model with handles would have streamed it."""
+    if not streamed.subject.without_handles or streamed.subject.made or current.made or not streamed.subject.known:
+        return
+    with st.container(horizontal=True, key="switch", gap="small"):
+        if st.button(words.streams.MAKE, key="make", icon=":material/swap_horiz:"):
+            state.save(replace(state.load(StreamsState), made=True, step=1))
+            st.rerun()
+        st.caption(words.streams.MAKE_HINT)

@@ -1,0 +1,126 @@
+"""The timeline of a stream: bars up for text sent on, hatched bars down for text held."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import plotly.graph_objects as go
+
+from inspector_app import words
+from modelcontext_core.simulate import Step
+
+__all__ = ["Bar", "bars", "step_of_click", "timeline"]
+
+MOST_BARS: Final = 240
+HEIGHT: Final = 165
+_UP: Final = 1.0
+_DOWN: Final = 1.15
+_LIGHT: Final = {"sent": "#33485E", "held": "#7A4B00", "here": "#DDE2E8", "text": "#59636E", "line": "#1B2127"}
+_DARK: Final = {"sent": "#9FB4C9", "held": "#EFB75A", "here": "#2A333D", "text": "#9BA6B2", "line": "#E4E8EC"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One step, or several of a long stream: what they sent on together, and the most that was held after one."""
+
+    first: int
+    last: int
+    sent: int
+    held: int
+
+
+def bars(steps: Sequence[Step]) -> list[Bar]:
+    """Return a bar for each step; of long streams for so many steps each that there are at most `MOST_BARS`."""
+    size = -(-len(steps) // MOST_BARS) or 1
+    groups = (steps[at : at + size] for at in range(0, len(steps), size))
+    return [
+        Bar(
+            first=group[0].number,
+            last=group[-1].number,
+            sent=sum(step.sent for step in group),
+            held=max(step.held_characters for step in group),
+        )
+        for group in groups
+    ]
+
+
+def timeline(steps: Sequence[Step], number: int, theme: str) -> go.Figure:
+    """Return the timeline with the step `number` marked. Both directions have a scale of their own: the labels tell."""
+    colors = _DARK if theme == "dark" else _LIGHT
+    drawn = bars(steps)
+    most_sent, most_held = max(bar.sent for bar in drawn), max(bar.held for bar in drawn)
+    here = next((at for at, bar in enumerate(drawn) if bar.first <= number <= bar.last), 0)
+    sent = [_UP * bar.sent / (most_sent or 1) for bar in drawn]
+    held = [-_DOWN * bar.held / (most_held or 1) for bar in drawn]
+    figure = go.Figure([_trace(drawn, sent, colors["sent"], ""), _trace(drawn, held, colors["held"], "/")])
+    figure.add_vrect(x0=here - 0.5, x1=here + 0.5, fillcolor=colors["here"], line_width=0, layer="below")
+    figure.add_vline(x=here, line_width=1, line_color=colors["line"])
+    for at, text in (
+        (_UP * 0.92, words.streams.timeline_sent(most_sent)),
+        (-_DOWN * 0.92, words.streams.timeline_held(most_held)),
+    ):
+        figure.add_annotation(
+            x=0, y=at, xref="paper", xanchor="right", xshift=-10, text=text, showarrow=False,
+            font={"size": 12, "color": colors["text"], "family": "Source Sans, sans-serif"},
+        )  # fmt: skip
+    figure.update_layout(**_layout(drawn, colors["text"]))
+    return figure
+
+
+def step_of_click(event: Any) -> int | None:
+    """Return the step of a bar that was clicked, from what the chart reports; None when nothing was."""
+    points = event["selection"]["points"] if event else []
+    if not points:
+        return None
+    data = points[0].get("customdata")
+    first = data[0] if isinstance(data, list | tuple) else data
+    return int(first) if first is not None else None
+
+
+def _trace(drawn: Sequence[Bar], heights: Sequence[float], color: str, shape: str) -> go.Bar:
+    hatched = {"shape": shape, "fgcolor": color, "bgcolor": "rgba(0,0,0,0)", "size": 5, "solidity": 0.45}
+    hover = [words.streams.timeline_hover(bar.first, bar.last, bar.sent, bar.held) for bar in drawn]
+    return go.Bar(
+        x=list(range(len(drawn))),
+        y=list(heights),
+        customdata=[[bar.first] for bar in drawn],
+        marker={"color": color, "pattern": hatched if shape else {}, "line": {"width": 0}},
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+        hovertext=hover,
+        hoverinfo="text",
+    )
+
+
+def _layout(drawn: Sequence[Bar], color: str) -> dict[str, Any]:
+    shown = [at for at, bar in enumerate(drawn) if _is_tick(drawn, at, bar)]
+    return {
+        "height": HEIGHT,
+        "barmode": "overlay",
+        "bargap": 0.08,
+        "showlegend": False,
+        "dragmode": "zoom",
+        "margin": {"l": 104, "r": 12, "t": 8, "b": 22},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": "Source Code Pro, monospace", "size": 11, "color": color},
+        "yaxis": {"visible": False, "fixedrange": True, "range": [-_DOWN * 1.04, _UP * 1.06]},
+        "xaxis": {
+            "range": [-0.6, len(drawn) - 0.4],
+            "tickvals": shown,
+            "ticktext": [f"{drawn[at].first:,}" for at in shown],
+            "showgrid": False,
+            "zeroline": False,
+            "ticks": "",
+        },
+    }
+
+
+def _is_tick(drawn: Sequence[Bar], at: int, bar: Bar) -> bool:
+    every = max(1, len(drawn) // 12)
+    if drawn[-1].last != len(drawn):  # several steps a bar: numbers are what they are
+        return at % every == 0
+    every = next((size for size in (1, 2, 5, 10, 20, 50) if len(drawn) / size <= 14), 50)
+    return bar.first == 1 or bar.first % every == 0

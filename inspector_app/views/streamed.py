@@ -1,0 +1,103 @@
+"""A stream and its steps: the input of the views of the Streams page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from modelcontext_core.chunking import ChannelKey, ChunkLike
+from modelcontext_core.registry import Registry
+from modelcontext_core.simulate import Simulation, Step
+
+__all__ = ["CAPTURE", "RegistryKind", "Streamed", "Subject"]
+
+CAPTURE: Final = -1
+"""The choice of the captured stream; any other is the number of a message."""
+
+RegistryKind = Literal["trace", "made"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A stream and the registry that it is decoded with.
+
+    `registry_kind` says whose handles these are: those of the trace, or made for this text. `known` counts them.
+    `without_handles` marks a capture that holds no handles, and `made` one that was encoded as a model with handles
+    would have streamed it.
+    """
+
+    choice: int
+    chunks: Sequence[ChunkLike]
+    registry: Registry
+    registry_kind: RegistryKind
+    known: int
+    without_handles: bool = False
+    made: bool = False
+
+    @property
+    def characters(self) -> int:
+        """How long the stream is."""
+        return sum(len(chunk.text) for chunk in self.chunks)
+
+    @property
+    def timed(self) -> bool:
+        """Whether the capture recorded when its chunks came."""
+        return any(chunk.time is not None for chunk in self.chunks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Streamed:
+    """A stream, its steps, and which handle stands behind each restored piece."""
+
+    subject: Subject
+    simulation: Simulation
+    assumed: bool
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """The steps."""
+        return self.simulation.steps
+
+    @cached_property
+    def handles(self) -> Mapping[tuple[ChannelKey, int], tuple[str, str]]:
+        """Handle and space of each restored piece, by its channel and where it begins in the input."""
+        found: dict[tuple[ChannelKey, int], tuple[str, str]] = {}
+        for key, text in self.simulation.inputs.items():
+            if key[0] != "arguments":
+                for item in self.subject.registry.decode_with_report(text).items:
+                    if item.kind == "restored":
+                        found[key, item.start] = (item.handle, item.space)
+        return found
+
+    @cached_property
+    def names(self) -> Mapping[ChannelKey, str]:
+        """The tool of each call."""
+        return {(chunk.channel, chunk.index): chunk.name for chunk in reversed(self.simulation.chunks) if chunk.name}
+
+    @cached_property
+    def holding(self) -> Sequence[int]:
+        """The steps in which a text begins to be held."""
+        return [
+            step.number
+            for step in self.steps
+            if any(held.since == step.number and held.stage != "arguments" for held in step.held)
+        ]
+
+    @cached_property
+    def replacing(self) -> Sequence[int]:
+        """The steps in which something is restored."""
+        return [step.number for step in self.steps if any(piece.kind == "restored" for piece in step.pieces)]
+
+    @cached_property
+    def dropping(self) -> Sequence[int]:
+        """The steps in which something is dropped, or a call turns out unresolved."""
+        wanted = ("dropped", "unresolved")
+        return [step.number for step in self.steps if any(piece.kind in wanted for piece in step.pieces)]
+
+    @cached_property
+    def longest_wait(self) -> int:
+        """How many steps a text waited at most."""
+        waits = (step.number + 1 - held.since for step in self.steps for held in step.held if held.stage != "arguments")
+        return max(waits, default=0)
