@@ -23,12 +23,10 @@ from modelcontext_core.contextstate.errors import (
     OverLimitError,
     PayloadNotFoundError,
     PayloadRevokedError,
-    SessionNotFoundError,
     StaleBindingError,
     StaleRevisionError,
     StoreError,
 )
-from modelcontext_core.contextstate.fingerprint import is_same_request
 from modelcontext_core.contextstate.listings import (
     Attempt,
     HistoryEntry,
@@ -150,7 +148,7 @@ class StoreEngine(ABC):
             return self._record(rows, self._payload(rows, ref), ref)
 
     def revoke(self, ref: ContentRef) -> None:
-        with self._write(*([steps.payload_lock(ref.ref.removeprefix("sha256:"))] if _is_ref(ref) else [])) as rows:
+        with self._write(steps.payload_lock(_digest_of(ref))) as rows:
             state = self._payload(rows, ref)
             if not state.revoked:
                 rows.revoke_payload(state.number)
@@ -158,7 +156,7 @@ class StoreEngine(ABC):
         self._scrub()
 
     def _payload(self, rows: Rows, ref: ContentRef) -> PayloadState:
-        state = rows.find_payload(ref.ref.removeprefix("sha256:")) if _is_ref(ref) else None
+        state = rows.find_payload(_digest_of(ref))
         if state is None:
             raise PayloadNotFoundError(ref.ref)
         return state
@@ -196,11 +194,11 @@ class StoreEngine(ABC):
         # Asked twice: here, so that the long work on a new request is done while nobody waits for it, and under the
         # lock, where the answer holds.
         with self._read() as rows:
-            if _is_replay(rows, request):
+            if steps.is_replay(rows, request):
                 return True
         prepared = steps.prepare(request, self._limits)
         with self._write(*prepared.locks) as rows:
-            if _is_replay(rows, request):
+            if steps.is_replay(rows, request):
                 return True
             revoked = steps.commit(rows, prepared, self._now())
         if revoked:
@@ -327,12 +325,12 @@ class StoreEngine(ABC):
     def payloads(self, session_id: str, after: int = 0, limit: int = DEFAULT_PAGE) -> tuple[PayloadRow, ...]:
         _page(limit, after)
         with self._read() as rows:
-            _find_owner(rows, session_id)
+            steps.find_owner(rows, session_id)
             return tuple(_payload_row(holder) for holder in rows.holders(session_id, after, limit))
 
     def payload_totals(self, session_id: str) -> PayloadTotals:
         with self._read() as rows:
-            _find_owner(rows, session_id)
+            steps.find_owner(rows, session_id)
             return rows.totals(session_id)
 
     def verify(self, session_id: str) -> VerifyReport:
@@ -352,7 +350,7 @@ class StoreEngine(ABC):
 
     def delete_session(self, session_id: str) -> None:
         with self._write() as rows:
-            session = _find_owner(rows, session_id)
+            session = steps.find_owner(rows, session_id)
             if session is not None:
                 rows.drop_session(session.number)
             after = 0
@@ -363,28 +361,11 @@ class StoreEngine(ABC):
                 after = holders[-1].number
 
 
-def _find_owner(rows: Rows, session_id: str) -> SessionRow | None:
-    """The session of this id, or None for one that only holds payloads; raises `SessionNotFoundError` for neither."""
-    known = validation.is_identifier(session_id)
-    session = rows.find_session(session_id) if known else None
-    if session is None and not (known and rows.count_holders(session_id)):
-        raise SessionNotFoundError(session_id)
-    return session
-
-
-def _is_replay(rows: Rows, request: CommitRequest) -> bool:
-    """Whether the operation key was used for this request; raises `CheckpointConflictError` for another one."""
-    # What is no identifier was never stored as a key: validation will name it.
-    known = rows.find_operation(request.operation_id) if validation.is_identifier(request.operation_id) else None
-    if known is None:
-        return False
-    if not is_same_request(request, known):
-        raise CheckpointConflictError(request.operation_id)
-    return True
-
-
-def _is_ref(ref: ContentRef) -> bool:
-    return isinstance(ref.ref, str) and is_ref(ref.ref)
+def _digest_of(ref: ContentRef) -> str:
+    """The digest by which a payload is found; what is no reference was never put."""
+    if not (isinstance(ref.ref, str) and is_ref(ref.ref)):
+        raise PayloadNotFoundError(ref.ref)
+    return ref.ref.removeprefix("sha256:")
 
 
 def _page(limit: int, after: int = 0) -> None:

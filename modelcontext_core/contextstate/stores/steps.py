@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from modelcontext_core.contextstate import validation
-from modelcontext_core.contextstate.errors import SessionNotFoundError
-from modelcontext_core.contextstate.fingerprint import request_fingerprint
+from modelcontext_core.contextstate.errors import CheckpointConflictError, SessionNotFoundError
+from modelcontext_core.contextstate.fingerprint import is_same_request, request_fingerprint
 from modelcontext_core.contextstate.records import CommitRequest, Limits, PayloadRecord
 from modelcontext_core.contextstate.stores.rows import HolderRow, Rows, SessionRow, commit_row
 
 __all__ = [
     "PreparedCommit",
     "commit",
+    "find_owner",
     "find_session",
+    "is_replay",
     "payload_lock",
     "prepare",
     "put_payload",
@@ -63,6 +65,26 @@ def find_session(rows: Rows, session_id: str) -> SessionRow:
     if session is None:
         raise SessionNotFoundError(session_id)
     return session
+
+
+def find_owner(rows: Rows, session_id: str) -> SessionRow | None:
+    """The session of this id, or None for one that only holds payloads; raises `SessionNotFoundError` for neither."""
+    known = validation.is_identifier(session_id)
+    session = rows.find_session(session_id) if known else None
+    if session is None and not (known and rows.count_holders(session_id)):
+        raise SessionNotFoundError(session_id)
+    return session
+
+
+def is_replay(rows: Rows, request: CommitRequest) -> bool:
+    """Whether the operation key was used for this request; raises `CheckpointConflictError` for another one."""
+    # What is no identifier was never stored as a key: validation will name it.
+    known = rows.find_operation(request.operation_id) if validation.is_identifier(request.operation_id) else None
+    if known is None:
+        return False
+    if not is_same_request(request, known):
+        raise CheckpointConflictError(request.operation_id)
+    return True
 
 
 def prepare(request: CommitRequest, limits: Limits) -> PreparedCommit:
