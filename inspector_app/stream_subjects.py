@@ -56,12 +56,13 @@ def subject_of(held: data.Held, options: data.Options, choice: int, *, made: boo
 
     Handles of which the trace knows none are not the trace's: a registry is made for them.
     """
-    analysis = data.analyse(held, options)
     written = held.trace.format == "text"
     chunks: Sequence[ChunkLike]
     if choice == CAPTURE:
         chunks = held.trace.stream
+        analysis = data.analyse(_before_the_stream(held), options)
     else:
+        analysis = data.analyse(held, options)
         chunks = _chunks_of((held.conversation.messages if written else analysis.encoded)[choice])
     handles = set(handles_in(_texts(chunks)))
     known = {number for row in analysis.handles for number in handles_in([row.handle])}
@@ -74,6 +75,27 @@ def subject_of(held: data.Held, options: data.Options, choice: int, *, made: boo
     encoded = with_handles(chunks, registry)
     changed = list(_texts(encoded)) != list(_texts(chunks))
     return replace(_subject(choice, encoded, registry, "trace"), without_handles=True, made=changed)
+
+
+def _before_the_stream(held: data.Held) -> data.Held:
+    """The trace without the turns that were streamed: they hold what the model wrote, and come after the request.
+
+    A handle in a request is one that somebody typed; its number would never be given out.
+    """
+    streamed = set(_texts(held.trace.stream))
+    conversation = held.conversation
+    kept = [
+        number
+        for number, message in enumerate(conversation.messages)
+        if message.role != "assistant" or not all(text in streamed for text in _texts(_chunks_of(message)))
+    ]
+    before = replace(
+        conversation,
+        messages=tuple(conversation.messages[number] for number in kept),
+        origins=tuple(conversation.origins[number] for number in kept if number < len(conversation.origins)),
+    )
+    trace = replace(held.trace, conversations=(before,))
+    return data.Held(trace=trace, data=b"", name=held.name, key="", digest="")
 
 
 def _subject(choice: int, chunks: Sequence[ChunkLike], registry: Registry, kind: RegistryKind) -> Subject:
