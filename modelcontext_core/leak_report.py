@@ -9,13 +9,24 @@ one; of occurrences each row keeps its first few by hash, as far as the sample g
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Final, NamedTuple, Protocol, Self, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol, Self, TypeVar
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.formats.base import Trace
-from modelcontext_core.leak_places import fingerprint, masked, short_hash
+from modelcontext_core.leak_places import masked, short_hash
+from modelcontext_core.leak_rows import (
+    POSITIONS,
+    Counts,
+    Coverage,
+    Identity,
+    IdentityKey,
+    LeakReport,
+    NoticeKey,
+    NoticeRow,
+    RowKey,
+    Totals,
+)
 from modelcontext_core.leak_scan import (
     CutShort,
     EncodedConversation,
@@ -33,6 +44,7 @@ __all__ = [
     "Counts",
     "Coverage",
     "Identity",
+    "IdentityKey",
     "LeakReport",
     "NoticeKey",
     "NoticeRow",
@@ -49,162 +61,6 @@ MAX_ROWS: Final = 5_000
 MAX_NOTICES: Final = 500
 # Where in a conversation leaks stand: one bucket a message, all later messages in the last.
 LAST_BUCKET: Final = 500
-
-POSITIONS: Final = (
-    "system",
-    "user",
-    "assistant",
-    "reasoning",
-    "arguments",
-    "results",
-    "tool_schemas",
-    "citations",
-    "file_names",
-    "metadata",
-)
-"""The rows of the coverage map."""
-
-
-class RowKey(NamedTuple):
-    """What the leaks of one row have in common. `tool` is empty where a role itself is the producer."""
-
-    role: str
-    tool: str
-    field: str
-    kind: str
-    registered: bool
-    reason: str
-    place: str
-
-    @property
-    def producer(self) -> str:
-        """The tool, else the role."""
-        return self.tool or self.role
-
-    @property
-    def counts(self) -> bool:
-        """Whether these are leaks; what the user typed is left alone on purpose."""
-        return self.reason != "user_text"
-
-    @property
-    def fingerprint(self) -> str:
-        """Names the row in a baseline and in SARIF."""
-        return fingerprint(self.producer, self.field, self.place, self.kind, registered=self.registered)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sums:
-    """Numbers that add up."""
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals(_Sums):
-    """What was read and what was found. Leaks are registered and unregistered; `on_purpose` is the user's text."""
-
-    sources: int = 0
-    unreadable: int = 0
-    bytes: int = 0
-    traces: int = 0
-    conversations: int = 0
-    messages: int = 0
-    characters: int = 0
-    leaking_traces: int = 0
-    registered: int = 0
-    unregistered: int = 0
-    on_purpose: int = 0
-
-    @property
-    def leaks(self) -> int:
-        """All that count."""
-        return self.registered + self.unregistered
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts(_Sums):
-    """How often, in how many messages and traces. Of folded rows the last two are sums over rows."""
-
-    occurrences: int = 0
-    messages: int = 0
-    traces: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage(_Sums):
-    """One position of the coverage map: texts and characters scanned, identifiers replaced, left, left on purpose,
-    and texts that were not looked at (`skipped`)."""
-
-    texts: int = 0
-    characters: int = 0
-    replaced: int = 0
-    left: int = 0
-    on_purpose: int = 0
-    skipped: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity(_Sums):
-    """How often one identifier was left, known and not known to the registry, and in how many traces."""
-
-    registered: int = 0
-    unregistered: int = 0
-    traces: int = 0
-
-
-class IdentityKey(NamedTuple):
-    """One identifier: its hash, its kind, its beginning."""
-
-    identity: str
-    kind: str
-    shown: str
-
-
-class NoticeKey(NamedTuple):
-    """What readers and detectors said."""
-
-    kind: str
-    text: str
-
-
-class NoticeRow(NamedTuple):
-    """How often it was said, and the first place (in the order of words)."""
-
-    times: int
-    where: str
-
-    def __add__(self, other: object) -> NoticeRow:
-        if not isinstance(other, NoticeRow):
-            return NotImplemented
-        return NoticeRow(self.times + other.times, min(self.where, other.where))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeakReport:
-    """The leaks of any number of traces. Equal reports are equal values, whatever the order they were merged in.
-
-    `rows` and `identities` hold what fits; `more_rows`, `more_identities` and `more_notices` count the rest, and
-    `totals` counts everything. `along` is by position in the conversation, known and not known.
-    """
-
-    pack: str = ""
-    detectors: Sequence[str] = ()
-    totals: Totals = field(default_factory=Totals)
-    rows: Mapping[RowKey, Counts] = field(default_factory=dict)
-    more_rows: Counts = field(default_factory=Counts)
-    identities: Mapping[IdentityKey, Identity] = field(default_factory=dict)
-    more_identities: int = 0
-    occurrences: Sequence[Occurrence] = ()
-    coverage: Mapping[str, Coverage] = field(default_factory=dict)
-    along: Mapping[tuple[int, bool], int] = field(default_factory=dict)
-    notices: Mapping[NoticeKey, NoticeRow] = field(default_factory=dict)
-    more_notices: int = 0
-
-    @property
-    def more_occurrences(self) -> int:
-        """How many are counted but not in the sample."""
-        return self.totals.leaks + self.totals.on_purpose - len(self.occurrences)
 
 
 def scan(
@@ -276,9 +132,10 @@ class Collector:
         self._notices: dict[NoticeKey, NoticeRow] = {}
         self._more_notices = 0
 
-    def source(self, *, size: int = 0, unreadable: str = "", name: str = "") -> None:
-        """Count a source (a file) of `size` bytes; `unreadable` is why it could not be read, "" when it could."""
-        self._totals += Totals(sources=1, bytes=size, unreadable=int(bool(unreadable)))
+    def source(self, *, size: int = 0, unreadable: str = "", name: str = "", whole: bool = True) -> None:
+        """Count a source (a file) of `size` bytes; `unreadable` is why it could not be read, "" when it could. A piece
+        of a source that is counted already is not `whole`."""
+        self._totals += Totals(sources=int(whole), bytes=size, unreadable=int(bool(unreadable)))
         if unreadable:
             self._notice("unreadable", unreadable, name)
 
@@ -352,8 +209,7 @@ class Collector:
         identities: dict[IdentityKey, Identity] = {}
         counts: Counter[str] = Counter()
         for each in found:
-            key = RowKey(each.role, each.tool, each.field, each.kind, each.registered, each.reason, each.place)
-            rows.setdefault(key, []).append(each)
+            rows.setdefault(_row_of(each), []).append(each)
             if not each.counts:
                 counts["on_purpose"] += 1
                 continue
@@ -429,23 +285,31 @@ def _sampled(found: Sequence[Occurrence], most: int) -> list[Occurrence]:
     """At most so many: the first of every row, then the second of every row, and so on, each row in the order of
     hashes. So a rare row keeps an example beside a row of a million, and the sample of a union is that of the samples.
     """
-    hashed = sorted(
-        (
-            (short_hash(each.trace, each.conversation, each.message, each.path, each.start, each.kind), each)
-            for each in found
-        ),
-        key=lambda pair: (pair[0], pair[1].trace, pair[1].conversation, pair[1].message, pair[1].path, pair[1].start),
-    )
+    hashed = sorted(((short_hash(*_identifying(each)), each) for each in found), key=_by_hash)
     if len(found) > most:
         ranks: Counter[RowKey] = Counter()
         ranked = []
-        for number, each in hashed:
-            key = RowKey(each.role, each.tool, each.field, each.kind, each.registered, each.reason, each.place)
+        for number, pair in enumerate(hashed):
+            key = _row_of(pair[1])
             ranks[key] += 1
-            ranked.append((ranks[key], number, each))
+            ranked.append((ranks[key], number, pair))
         ranked.sort(key=lambda item: item[:2])
-        hashed = [(number, each) for _, number, each in ranked[:most]]
-    return sorted(
-        (each for _, each in hashed),
-        key=lambda each: (each.trace, each.conversation, each.message, each.path, each.start, each.kind),
-    )
+        hashed = [pair for _, _, pair in ranked[:most]]
+    return [each for _, each in sorted(hashed, key=lambda pair: (_where(pair[1]), pair[0]))]
+
+
+def _row_of(each: Occurrence) -> RowKey:
+    return RowKey(each.role, each.tool, each.field, each.kind, each.registered, each.reason, each.place)
+
+
+def _where(each: Occurrence) -> tuple[str, int, int, str, int]:
+    return each.trace, each.conversation, each.message, each.path, each.start
+
+
+def _identifying(each: Occurrence) -> tuple[object, ...]:
+    # More than the place: two traces may have one name.
+    return (*_where(each), each.identity, *_row_of(each))
+
+
+def _by_hash(pair: tuple[str, Occurrence]) -> tuple[str, tuple[object, ...]]:
+    return pair[0], _identifying(pair[1])

@@ -25,11 +25,13 @@ __all__ = [
     "Suggestion",
     "advice_for",
     "apply",
+    "candidates",
     "combine",
     "compare",
     "measure",
     "propose",
     "suggest",
+    "with_effects",
 ]
 
 Sureness = Literal["high", "medium", "low"]
@@ -56,6 +58,9 @@ class Effect(NamedTuple):
         return Effect(*(one + two for one, two in zip(self, other, strict=True)))
 
 
+NOTHING: Final = Effect()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
     """One thing to do about one producer.
@@ -69,7 +74,7 @@ class Suggestion:
     action: Action
     rules: tuple[Proposal, ...] = ()
     sure: Sureness = "high"
-    effect: Effect = Effect()
+    effect: Effect = NOTHING
 
     @property
     def removed(self) -> int:
@@ -237,7 +242,7 @@ def _leaks(trace: Trace, pack: ToolPolicies, detectors: Detectors) -> Iterable[O
 
 def with_effects(suggestions: Iterable[Suggestion], effects: Mapping[str, Effect]) -> list[Suggestion]:
     """The suggestions with their effects, the most helpful first; those that remove nothing are left out."""
-    known = (replace(each, effect=effects.get(each.tool, Effect())) for each in suggestions)
+    known = (replace(each, effect=effects.get(each.tool, NOTHING)) for each in suggestions)
     return sorted((each for each in known if each.removed > 0), key=lambda each: (-each.removed, each.tool))
 
 
@@ -255,7 +260,7 @@ def suggest(
     effects: dict[str, Effect] = {}
     for trace in traces():
         for tool, effect in measure(trace, pack, wanted, detectors).items():
-            effects[tool] = effects.get(tool, Effect()).plus(effect)
+            effects[tool] = effects.get(tool, NOTHING).plus(effect)
     return with_effects(wanted, effects)
 
 
@@ -273,7 +278,7 @@ def compare(
     return sorted(rows, key=lambda row: (-abs(row.first - row.second), -row.first, row.producer))
 
 
-def advice_for(report: LeakReport, pack: ToolPolicies, suggested: Iterable[Suggestion]) -> list[Advice]:
+def advice_for(report: LeakReport, suggested: Iterable[Suggestion]) -> list[Advice]:
     """The producers that no suggestion is about, each with the reason that most of its leaks have."""
     helped = {each.tool for each in suggested}
     reasons: dict[str, dict[str, int]] = {}

@@ -1,0 +1,298 @@
+"""The leak scan over many files: small tasks, pure functions, any number of processes.
+
+A task is a few files, or a range of lines of a large one. `scan_task` reads its traces one at a time and gives one
+report and the proposals of discovery; `measure_task` gives the effect of suggestions. Both only need what is in the
+task and the settings, so a process pool and a cluster run the same code, and the results add up in any order.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple, Protocol, TypeVar
+
+from modelcontext_core import formats
+from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
+from modelcontext_core.errors import UnreadableTrace
+from modelcontext_core.formats.base import Trace
+from modelcontext_core.leak_report import Collector, LeakReport
+from modelcontext_core.limits import MIB
+from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
+from modelcontext_core.suggestions import (
+    NOTHING,
+    Effect,
+    Proposals,
+    Suggestion,
+    candidates,
+    combine,
+    measure,
+    propose,
+    with_effects,
+)
+
+__all__ = [
+    "Piece",
+    "Progress",
+    "Runner",
+    "ScanResult",
+    "Settings",
+    "Task",
+    "bounded",
+    "locally",
+    "make_tasks",
+    "measure_task",
+    "pieces_of",
+    "scan_files",
+    "scan_task",
+]
+
+_TASK_BYTES: Final = 4 * MIB
+_TASK_FILES: Final = 100
+_RANGE_BYTES: Final = 8 * MIB
+_MAX_MEASURED: Final = 40
+
+_Result = TypeVar("_Result")
+_Given = TypeVar("_Given")
+Opener = Callable[[str], BinaryIO]
+
+
+class Piece(NamedTuple):
+    """A file, or the lines of it that begin in `[start, end)`; `end` is -1 for all of it. `first` is the number of its
+    first record, for the names of traces."""
+
+    path: str
+    size: int
+    start: int = 0
+    end: int = -1
+    first: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to scan. `opener` opens a path for reading: the local one, or that of a cluster's file systems."""
+
+    pack: ToolPolicies = DEFAULT_POLICIES
+    detectors: Detectors = DEFAULT_DETECTORS
+    format: str = ""
+    values: bool = False
+    suggest: bool = True
+    opener: Opener | None = None
+
+
+Task = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanResult:
+    """The report of a task or of a whole scan, and what discovery proposes there."""
+
+    report: LeakReport
+    proposals: Proposals = field(default_factory=dict)
+    suggestions: Sequence[Suggestion] = ()
+
+
+# --- tasks
+
+
+def make_tasks(pieces: Iterable[Piece]) -> Iterator[Task]:
+    """The pieces in tasks of about the same work."""
+    waiting: list[Piece] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += piece.size
+        if size >= _TASK_BYTES or len(waiting) >= _TASK_FILES:
+            yield tuple(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield tuple(waiting)
+
+
+def pieces_of(path: str | Path, format_name: str = "") -> Iterator[Piece]:
+    """A local file as pieces: a large one whose lines are traces by themselves is cut between lines."""
+    path = Path(path)
+    size = path.stat().st_size
+    if size < 2 * _RANGE_BYTES or not _lines_are_traces(path, format_name):
+        yield Piece(str(path), size)
+        return
+    start = first = 0
+    with path.open("rb") as file:
+        while start < size:
+            file.seek(start)
+            block = file.read(_RANGE_BYTES)
+            rest = file.readline() if start + len(block) < size else b""
+            end = start + len(block) + len(rest)
+            yield Piece(str(path), end - start, start, end, first)
+            first += block.count(b"\n") + rest.count(b"\n")
+            start = end
+
+
+def _lines_are_traces(path: Path, format_name: str) -> bool:
+    """Whether each line of a file is one JSON document and one trace: only then may it be cut anywhere."""
+    with path.open("rb") as file:
+        lines = [file.readline(_RANGE_BYTES) for _ in range(2)]
+    if not all(line.startswith(b"{") and line.rstrip().endswith(b"}") for line in lines):
+        return False
+    try:
+        name = format_name or formats.detect(path)
+        both = sum(1 for _ in formats.iter_traces(b"".join(lines), format=name))
+    except UnreadableTrace:
+        return False
+    reader = next(each for each in formats.READERS if each.name == name)
+    return reader.joined is False and both == 2
+
+
+# --- work
+
+
+def scan_task(task: Task, settings: Settings) -> ScanResult:
+    """The report of some files. A file that cannot be read is counted and named; it stops no other."""
+    collector = Collector()
+    proposals: Proposals = {}
+    for piece in task:
+        whole = piece.start == 0
+        try:
+            for name, trace in _traces(piece, settings):
+                collector.scan(trace, settings.pack, settings.detectors, name=name, values=settings.values)
+                if settings.suggest:
+                    proposals = combine(proposals, propose(trace, settings.pack))
+        except (UnreadableTrace, OSError) as error:
+            collector.source(size=piece.size, unreadable=_reason(error), name=piece.path, whole=whole)
+        else:
+            collector.source(size=piece.size, name=piece.path, whole=whole)
+    return ScanResult(report=collector.report(), proposals=proposals)
+
+
+def measure_task(task: Task, settings: Settings, suggestions: Sequence[Suggestion]) -> dict[str, Effect]:
+    """What suggestions do to the traces of some files, by tool."""
+    effects: dict[str, Effect] = {}
+    for piece in task:
+        try:
+            for _, trace in _traces(piece, settings):
+                for tool, effect in measure(trace, settings.pack, suggestions, settings.detectors).items():
+                    effects[tool] = effects.get(tool, NOTHING).plus(effect)
+        except (UnreadableTrace, OSError):
+            continue  # named by the scan
+    return effects
+
+
+def _traces(piece: Piece, settings: Settings) -> Iterator[tuple[str, Trace]]:
+    source: Path | BinaryIO
+    if piece.end >= 0:
+        with Path(piece.path).open("rb") as file:
+            file.seek(piece.start)
+            source = io.BytesIO(file.read(piece.end - piece.start))
+    else:
+        source = settings.opener(piece.path) if settings.opener else Path(piece.path)
+    many = piece.end >= 0
+    number = piece.first
+    waiting: Trace | None = None
+    for trace in formats.iter_traces(source, name=piece.path, format=settings.format or None):
+        if waiting is not None:
+            yield f"{piece.path}#{number}", waiting
+            number, many = number + 1, True
+        waiting = trace
+    if waiting is not None:
+        yield (f"{piece.path}#{number}" if many else piece.path), waiting
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror or type(error).__name__) if isinstance(error, OSError) else str(error)
+
+
+# --- running
+
+
+class Runner(Protocol):
+    """Runs the same function on many tasks, here or elsewhere: each task comes back with its result, in any order.
+    Closing the iterator stops the work."""
+
+    def __call__(
+        self, work: Callable[[Task, _Given], _Result], tasks: Iterable[Task], given: _Given, /
+    ) -> Iterator[tuple[Task, _Result]]:
+        """Yield every task with what `work(task, given)` gives."""
+        ...
+
+
+class Progress(Protocol):
+    """Told after every task: the step (`scan`, then `measure`), and the bytes of the task. May raise to stop."""
+
+    def __call__(self, step: str, size: int, /) -> None:
+        """Take note."""
+        ...
+
+
+def locally(processes: int) -> Runner:
+    """A runner on this machine. One process works in the caller's; several hold two tasks each, no more, so that
+    memory stays bounded."""
+    return _here if processes <= 1 else partial(_in_processes, processes)
+
+
+def _here(
+    work: Callable[[Task, _Given], _Result], tasks: Iterable[Task], given: _Given, /
+) -> Iterator[tuple[Task, _Result]]:
+    for task in tasks:
+        yield task, work(task, given)
+
+
+def _in_processes(
+    processes: int, work: Callable[[Task, _Given], _Result], tasks: Iterable[Task], given: _Given, /
+) -> Iterator[tuple[Task, _Result]]:
+    # Spawned workers: a forked one would inherit the threads and locks of whoever called.
+    executor = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    try:
+        yield from bounded(executor, work, tasks, given, 2 * processes)
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def bounded(
+    executor: Executor, work: Callable[[Task, _Given], _Result], tasks: Iterable[Task], given: _Given, most: int
+) -> Iterator[tuple[Task, _Result]]:
+    """Run tasks with at most so many of them under way."""
+    coming = iter(tasks)
+    running: dict[Future[_Result], Task] = {}
+    while True:
+        while len(running) < most and (task := next(coming, None)) is not None:
+            running[executor.submit(work, task, given)] = task
+        if not running:
+            return
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield running.pop(future), future.result()
+
+
+def scan_files(
+    tasks: Iterable[Task], settings: Settings, run: Runner, progress: Progress = lambda _step, _size: None
+) -> ScanResult:
+    """The report of all tasks, with measured suggestions unless the settings say otherwise. The same result whatever
+    runs the tasks, and in whatever order they end."""
+    collector = Collector()
+    proposals: Proposals = {}
+    seen: list[tuple[Task, frozenset[str]]] = []
+    for task, result in run(scan_task, tasks, settings):
+        collector.add(result.report)
+        proposals = combine(proposals, result.proposals)
+        seen.append((task, frozenset(key.tool for key in result.report.rows if key.counts)))
+        progress("scan", sum(piece.size for piece in task))
+    report = collector.report()
+    if not settings.suggest:
+        return ScanResult(report=report)
+    wanted = candidates(report, proposals, settings.pack)[:_MAX_MEASURED]
+    tools = {each.tool for each in wanted}
+    again = [task for task, leaking in seen if leaking & tools]
+    effects: dict[str, Effect] = {}
+    for task, found in run(_measured, again, (settings, tuple(wanted))):
+        for tool, effect in found.items():
+            effects[tool] = effects.get(tool, NOTHING).plus(effect)
+        progress("measure", sum(piece.size for piece in task))
+    return ScanResult(report=report, proposals=proposals, suggestions=with_effects(wanted, effects))
+
+
+def _measured(task: Task, given: tuple[Settings, Sequence[Suggestion]]) -> dict[str, Effect]:
+    return measure_task(task, *given)

@@ -1,0 +1,179 @@
+"""The rows of a leak report: plain records whose numbers add up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Final, NamedTuple, Self
+
+from modelcontext_core.leak_places import fingerprint
+from modelcontext_core.leak_scan import Occurrence
+
+__all__ = [
+    "POSITIONS",
+    "Counts",
+    "Coverage",
+    "Identity",
+    "IdentityKey",
+    "LeakReport",
+    "NoticeKey",
+    "NoticeRow",
+    "RowKey",
+    "Totals",
+]
+
+POSITIONS: Final = (
+    "system",
+    "user",
+    "assistant",
+    "reasoning",
+    "arguments",
+    "results",
+    "tool_schemas",
+    "citations",
+    "file_names",
+    "metadata",
+)
+"""The rows of the coverage map."""
+
+
+class RowKey(NamedTuple):
+    """What the leaks of one row have in common. `tool` is empty where a role itself is the producer."""
+
+    role: str
+    tool: str
+    field: str
+    kind: str
+    registered: bool
+    reason: str
+    place: str
+
+    @property
+    def producer(self) -> str:
+        """The tool, else the role."""
+        return self.tool or self.role
+
+    @property
+    def counts(self) -> bool:
+        """Whether these are leaks; what the user typed is left alone on purpose."""
+        return self.reason != "user_text"
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the row in a baseline and in SARIF."""
+        return fingerprint(self.producer, self.field, self.place, self.kind, registered=self.registered)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sums:
+    """Numbers that add up."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals(_Sums):
+    """What was read and what was found. Leaks are registered and unregistered; `on_purpose` is the user's text."""
+
+    sources: int = 0
+    unreadable: int = 0
+    bytes: int = 0
+    traces: int = 0
+    conversations: int = 0
+    messages: int = 0
+    characters: int = 0
+    leaking_traces: int = 0
+    registered: int = 0
+    unregistered: int = 0
+    on_purpose: int = 0
+
+    @property
+    def leaks(self) -> int:
+        """All that count."""
+        return self.registered + self.unregistered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts(_Sums):
+    """How often, in how many messages and traces. Of folded rows the last two are sums over rows."""
+
+    occurrences: int = 0
+    messages: int = 0
+    traces: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage(_Sums):
+    """One position of the coverage map: texts and characters scanned, identifiers replaced, left, left on purpose,
+    and texts that were not looked at (`skipped`)."""
+
+    texts: int = 0
+    characters: int = 0
+    replaced: int = 0
+    left: int = 0
+    on_purpose: int = 0
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity(_Sums):
+    """How often one identifier was left, known and not known to the registry, and in how many traces."""
+
+    registered: int = 0
+    unregistered: int = 0
+    traces: int = 0
+
+
+class IdentityKey(NamedTuple):
+    """One identifier: its hash, its kind, its beginning."""
+
+    identity: str
+    kind: str
+    shown: str
+
+
+class NoticeKey(NamedTuple):
+    """What readers and detectors said."""
+
+    kind: str
+    text: str
+
+
+class NoticeRow(NamedTuple):
+    """How often it was said, and the first place (in the order of words)."""
+
+    times: int
+    where: str
+
+    def __add__(self, other: object) -> NoticeRow:
+        if not isinstance(other, NoticeRow):
+            return NotImplemented
+        return NoticeRow(self.times + other.times, min(self.where, other.where))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakReport:
+    """The leaks of any number of traces. Equal reports are equal values, whatever the order they were merged in.
+
+    `rows` and `identities` hold what fits; `more_rows`, `more_identities` and `more_notices` count the rest, and
+    `totals` counts everything. `along` is by position in the conversation, known and not known.
+    """
+
+    pack: str = ""
+    detectors: Sequence[str] = ()
+    totals: Totals = field(default_factory=Totals)
+    rows: Mapping[RowKey, Counts] = field(default_factory=dict)
+    more_rows: Counts = field(default_factory=Counts)
+    identities: Mapping[IdentityKey, Identity] = field(default_factory=dict)
+    more_identities: int = 0
+    occurrences: Sequence[Occurrence] = ()
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
+    along: Mapping[tuple[int, bool], int] = field(default_factory=dict)
+    notices: Mapping[NoticeKey, NoticeRow] = field(default_factory=dict)
+    more_notices: int = 0
+
+    @property
+    def more_occurrences(self) -> int:
+        """How many are counted but not in the sample."""
+        return self.totals.leaks + self.totals.on_purpose - len(self.occurrences)
