@@ -1,7 +1,9 @@
 // Two forms of one text, a grid row per source line. Rows come from the server as lists:
 // [number, left, right | 0, changed], where a segment is a string or [kind, text, identity, raw].
 
-const KINDS = { h: "id", x: "raw", m: "missed", c: "hid", k: "no", d: "no" };
+// In a diff a row is [left number, left, right, changed, right number], a side that has no line there is null.
+
+const KINDS = { h: "id", x: "raw", m: "missed", c: "hid", k: "no", d: "no", "-": "gone", "+": "came" };
 
 function segment(view, part, withTag) {
   if (typeof part === "string") return document.createTextNode(part);
@@ -32,7 +34,20 @@ function indentOf(parts) {
   return Math.min(first.length - first.trimStart().length, 24) + 2;
 }
 
+function diffRow(view, row) {
+  const [number, left, right, changed, rightNumber] = row;
+  const node = el("div", "row diff" + (changed === 1 ? " changed" : ""));
+  const sides = [["l", number, left, "−"], ["r", rightNumber, right === 0 ? left : right, "+"]];
+  for (const [side, n, parts, sign] of sides) {
+    const missing = !parts, marked = changed === 1 && !missing;
+    node.append(el("div", `n ${side}`, n || ""), el("div", `sign ${side}` + (marked ? " on" : ""), marked ? sign : ""));
+    node.append(cell(view, parts || [], side + (missing ? (changed === 1 ? " none" : "") : marked ? " on" : ""), indentOf(parts || [])));
+  }
+  return node;
+}
+
 function rowNode(view, row, mono) {
+  if (view.data.diff) return diffRow(view, row);
   const [number, left, right, changed] = row;
   const node = el("div", changed ? "row changed" : "row");
   const hang = mono ? indentOf(left) : 0;
@@ -83,7 +98,7 @@ function blockNode(view, block) {
   header.appendChild(el("span", "space"));
   const sign = { warning: "! ", fault: "✕ " };
   block.notes.forEach(([tone, text]) => header.appendChild(el("span", "note " + tone, (sign[tone] || "") + text)));
-  node.appendChild(header);
+  if (!view.data.diff) node.appendChild(header);
   if (block.piece) node.appendChild(el("div", "piece", block.piece));
   block.sections.forEach((section) => node.appendChild(sectionNode(view, section)));
   return node;

@@ -1,0 +1,128 @@
+"""One session: its facts, the timeline of its checkpoints, and the views below it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from inspector_app import state, words
+from inspector_app.app_pages import sessions_detail, sessions_sandbox
+from inspector_app.components.cards import error_card, table
+from inspector_app.components.facts import proof_line
+from inspector_app.page_state.sessions import SessionsState
+from inspector_app.stores import OpenStore, Verification
+from inspector_app.views.hidden import displayable
+from inspector_app.views.sessions import break_rows, session_facts
+from inspector_app.views.sessions_timeline import chosen_revision, palette, timeline, timeline_head
+from modelcontext_core.contextstate import ContextStateError, SessionHead
+
+__all__ = ["session_area", "start_verify"]
+
+# Checkpoints that the timeline shows at once.
+_PAGE: Final = 100
+_SHORT_WAIT: Final = 1.5
+
+
+def session_area(opened: OpenStore, session_id: str) -> None:
+    """Draw a session; while it is verified the area draws itself again every second."""
+    running = opened.verification is not None and opened.verification.running()
+    st.fragment(_area, run_every=1.0 if running else None)(opened, session_id, running)
+
+
+def start_verify(opened: OpenStore, session_id: str) -> None:
+    """Begin to verify; what is done soon is there at once."""
+    if opened.verification is not None and opened.verification.running():
+        return
+    revision = opened.store.head(session_id, contexts=False).revision.session
+    opened.verification = Verification(opened, session_id, revision)
+    opened.verification.running(_SHORT_WAIT)
+
+
+def _area(opened: OpenStore, session_id: str, was_running: bool) -> None:
+    try:
+        _session(opened, session_id, was_running)
+    except ContextStateError as error:
+        error_card(words.sessions.DAMAGED_TITLE, displayable(str(error)), key="sessions_damaged")
+
+
+def _session(opened: OpenStore, session_id: str, was_running: bool) -> None:
+    running = opened.verification is not None and opened.verification.running()
+    if was_running and not running:
+        st.rerun()  # ends that this is drawn again and again
+    head = opened.store.head(session_id, contexts=False)
+    _facts(opened, head, running)
+    if state.load(SessionsState).view == "try" and opened.full is not None:
+        sessions_sandbox.sandbox(opened, head)
+        return
+    _timeline(opened, head)
+    sessions_detail.detail(opened, head)
+
+
+def _facts(opened: OpenStore, head: SessionHead, running: bool) -> None:
+    totals = opened.store.payload_totals(head.session_id)
+    report = opened.reports.get((head.session_id, head.revision.session))
+    verifiable = opened.full is not None
+    asked = proof_line(
+        session_facts(head, totals, report, verifiable=verifiable), key="sessions_facts", group="sessions"
+    )
+    if asked == "verify" and not running:
+        start_verify(opened, head.session_id)
+        st.rerun()
+    if running and opened.verification is not None:
+        with st.container(horizontal=True, key="sessions_running", gap="small"):
+            st.caption(words.sessions.VERIFYING)
+            st.button(words.sessions.STOP, key="sessions_stop", on_click=opened.verification.stop)
+    elif opened.verification is not None and opened.verification.error:
+        error_card(words.sessions.DAMAGED_TITLE, displayable(opened.verification.error), key="sessions_verify_failed")
+    if report is not None and report.breaks:
+        table(
+            words.sessions.BREAK_TITLE,
+            words.sessions.breaks(len(report.breaks)),
+            words.sessions.BREAK_COLUMNS,
+            break_rows(report),
+            key="sessions_breaks",
+        )
+
+
+def _timeline(opened: OpenStore, head: SessionHead) -> None:
+    current = state.load(SessionsState)
+    total = head.revision.session
+    revision, base = sessions_detail.places(current, total)
+    first = (revision - 1) // _PAGE * _PAGE
+    before = opened.store.history(head.session_id, first - 1, 1, contexts=False)[0] if first else None
+    entries = opened.store.history(head.session_id, first, _PAGE, contexts=False)
+    colours = palette(st.context.theme.type)
+    version = f"{opened.key}:{opened.version}:{head.session_id}:{first}"
+    with st.container(key="sessions_timeline", height=300, gap=None):
+        st.plotly_chart(
+            timeline_head(colours, head.revision.source),
+            theme=None,
+            key="sessions_timeline_head",
+            config={"staticPlot": True, "displayModeBar": False},
+        )
+        event = st.plotly_chart(
+            timeline(entries, colours, before=before, total=head.revision.source, revision=revision, base=base),
+            theme=None,
+            key=f"sessions_chart:{version}",
+            on_select="rerun",
+            selection_mode="points",
+            config={"displayModeBar": False, "scrollZoom": False},
+        )
+        if total > _PAGE:
+            _pages(current, first, total)
+    clicked = chosen_revision(event)
+    if clicked is not None and state.changed("sessions_clicked", version, clicked) and clicked != revision:
+        state.save(sessions_detail.chosen(current, clicked, total))
+        st.rerun(scope="fragment")
+
+
+def _pages(current: SessionsState, first: int, total: int) -> None:
+    with st.container(horizontal=True, gap="small", key="sessions_pages"):
+        older = st.button(words.sessions.OLDER, key="sessions_older", disabled=first == 0)
+        newer = st.button(words.sessions.NEWER, key="sessions_newer", disabled=first + _PAGE >= total)
+        st.caption(words.sessions.range_shown(first + 1, min(first + _PAGE, total), total))
+    if older or newer:
+        wanted = first if older else first + _PAGE + 1
+        state.save(sessions_detail.chosen(current, max(1, min(wanted, total)), total))
+        st.rerun(scope="fragment")

@@ -1,0 +1,155 @@
+"""The Sessions page with a store open: source line, list of sessions, and the chosen session."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final, cast
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from inspector_app import state, stores, words
+from inspector_app.app_pages import sessions_change, sessions_open, sessions_session
+from inspector_app.components.cards import error_card
+from inspector_app.components.facts import source_line
+from inspector_app.page_state.sessions import SessionsState, session_mark
+from inspector_app.stores import OpenStore
+from inspector_app.views.hidden import displayable
+from inspector_app.views.sessions import session_rows
+from modelcontext_core.contextstate import ContextStateError, SessionHead
+
+__all__ = ["store_page"]
+
+_PAGE: Final = 200
+_CHOSEN: Final = "sessions_chosen"
+
+
+def store_page(current: SessionsState, opened: OpenStore) -> None:
+    """Draw everything about one store."""
+    try:
+        _draw(current, opened)
+    except ContextStateError as error:
+        # A damaged store, or one that went away: said where it is, and what can be read is not hidden by it.
+        error_card(words.sessions.NOT_A_STORE, displayable(str(error)), key="sessions_failed")
+
+
+def _draw(current: SessionsState, opened: OpenStore) -> None:
+    place = st.container(key="sessions_source")
+    sessions_open.draw_problem(current)
+    left, right = st.columns([276, 942], gap="small")
+    with left:
+        chosen = _list(current, opened)
+    with place:
+        _source_line(opened, chosen)
+    if chosen is not None:
+        with right:
+            sessions_session.session_area(opened, chosen.session_id)
+
+
+def _source_line(opened: OpenStore, chosen: SessionHead | None) -> None:
+    info = opened.store.info()
+    with st.container(horizontal=True, key="source", gap="small"):
+        with st.popover(words.sessions.OPEN, icon=":material/database:", key="sessions_open_popover"):
+            sessions_open.inputs()
+            if st.button(words.sessions.CLOSE, key="sessions_close", icon=":material/close:"):
+                stores.shelf().forget(opened.key)
+                state.save(state.load(SessionsState).opened())
+                st.rerun()
+        with st.container(key="source_facts"):
+            source_line(
+                key="sessions_source_line",
+                name=displayable(opened.name or words.sessions.SAMPLE_NAME),
+                about=words.sessions.about_store(opened.kind, info.sessions, info.bytes),
+            )
+        if opened.full is not None and chosen is not None:
+            st.button(
+                words.sessions.TRY_BACK if state.load(SessionsState).view == "try" else words.sessions.TRY,
+                key="sessions_try",
+                icon=":material/science:",
+                on_click=_toggle_try,
+            )
+        with st.popover(words.sessions.SESSION_MENU, icon=":material/more_horiz:", key="sessions_menu"):
+            _menu(opened, chosen)
+
+
+def _toggle_try() -> None:
+    current = state.load(SessionsState)
+    state.save(replace(current, view="diff" if current.view == "try" else "try"))
+
+
+def _menu(opened: OpenStore, chosen: SessionHead | None) -> None:
+    full = opened.full
+    if full is not None and chosen is not None:
+        session_id = chosen.session_id
+        if st.button(words.sessions.VERIFY, key="sessions_verify", icon=":material/verified:", width="stretch"):
+            sessions_session.start_verify(opened, session_id)
+        st.download_button(
+            words.sessions.EXPORT,
+            lambda: b"".join(full.export(session_id)),
+            file_name=words.sessions.EXPORT_FILE,
+            mime="application/jsonl",
+            on_click="ignore",
+            key="sessions_export",
+            icon=":material/download:",
+            width="stretch",
+        )
+        if st.button(words.sessions.DELETE, key="sessions_delete", icon=":material/delete:", width="stretch"):
+            sessions_change.delete_dialog(opened, session_id)
+    if full is None:
+        st.caption(words.sessions.CHANGES_ARE_OFF)
+    elif st.button(words.sessions.IMPORT, key="sessions_import", icon=":material/upload:", width="stretch"):
+        sessions_change.import_dialog(opened)
+    st.caption(words.sessions.LINK)
+    st.code(f"?{urlencode(state.load(SessionsState).shareable().to_query())}", language=None)
+
+
+# --- the list
+
+
+def _list(current: SessionsState, opened: OpenStore) -> SessionHead | None:
+    prefix = st.text_input(
+        words.sessions.PREFIX,
+        key="sessions_prefix",
+        placeholder=words.sessions.PREFIX,
+        icon=":material/search:",
+        label_visibility="collapsed",
+    )
+    version = f"{opened.key}:{opened.version}:{prefix}"
+    limit = state.pinned("sessions_limit", version, _PAGE)
+    heads = opened.store.sessions(prefix or "", limit=limit, contexts=False)
+    if not heads:
+        st.info(words.sessions.NO_SESSION if prefix else words.sessions.EMPTY_STORE)
+        return None
+    number = _number(current, opened, heads)
+    with st.container(key="sessions_list"):
+        event = st.dataframe(
+            pd.DataFrame(session_rows(heads)),
+            hide_index=True,
+            height="stretch",
+            row_height=28,
+            on_select="rerun",
+            selection_mode="single-row-required",
+            selection_default=cast("Any", {"selection": {"rows": [number]}}),
+            key=f"sessions_list:{version}:{limit}",
+            column_config={
+                words.sessions.COLUMN_SESSION: st.column_config.TextColumn(width=180),
+                words.sessions.COLUMN_REVISION: st.column_config.NumberColumn(width=48),
+            },
+        )
+    if len(heads) == limit and st.button(words.sessions.MORE, key="sessions_more", width="stretch"):
+        state.pin("sessions_limit", version, limit + _PAGE)
+        st.rerun()
+    picked = cast("dict[str, Any]", event)["selection"]["rows"]
+    if picked and picked[0] < len(heads):
+        number = picked[0]
+    chosen = heads[number]
+    if session_mark(chosen.session_id) != current.session:
+        state.save(current.at_session(chosen.session_id))
+    return chosen
+
+
+def _number(current: SessionsState, opened: OpenStore, heads: tuple[SessionHead, ...]) -> int:
+    """The row that the address names, or the first."""
+    marked = (number for number, head in enumerate(heads) if session_mark(head.session_id) == current.session)
+    return state.pinned(_CHOSEN, f"{opened.key}:{opened.version}:{len(heads)}:{heads[0].session_id}", next(marked, 0))
