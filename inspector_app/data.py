@@ -82,8 +82,9 @@ class Held:
 
     @property
     def conversation(self) -> Conversation:
-        """The conversation that is shown: the first."""
-        return self.trace.conversations[0]
+        """The conversation that is shown: the first that holds messages."""
+        found = self.trace.conversations
+        return next((each for each in found if each.messages), found[0])
 
 
 class Shelf:
