@@ -19,6 +19,7 @@ __all__ = ["READER", "tell_error", "tell_request", "tell_response"]
 
 _REQUEST_KEYS: Final = frozenset({"messages", "tools", "functions", "choices", "response", "error", "input", "system"})
 _RESPONSE_KEYS: Final = frozenset({"choices", "messages", "tools", "error", "citations", "search_results"})
+_RECORD_KEYS: Final = frozenset({"messages", "choices", "type"})
 _TRANSCRIPT: Final = "messages_display"
 _SPEAKER = re.compile(r"^(system|developer|user|assistant|tool|function): ?", re.MULTILINE)
 
@@ -45,6 +46,13 @@ def _known(node: Node) -> bool:
     if looks_like_message(node) and not node.has("type"):
         return True
     return node.get("error").get("message").is_text and node.get("type").text != "error"
+
+
+def _joined(sample: Sample) -> bool:
+    """Lines that are one bare message each are one conversation; requests and responses are a record each."""
+    return sample.container == "lines" and all(
+        looks_like_message(node) and not node.has_any(_RECORD_KEYS) for node in sample.nodes
+    )
 
 
 def _is_choice(node: Node) -> bool:
@@ -150,5 +158,6 @@ READER = Reader(
     title="OpenAI chat completions (and compatible)",
     detect=detect,
     read=read,
+    joined=_joined,
     keys=frozenset({"choices", "tool_call_id", "finish_reason", "function_call"}),
 )

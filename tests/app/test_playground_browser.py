@@ -147,7 +147,7 @@ def test_a_sample_opens_by_one_click_and_its_link_opens_it_again(app_server: App
 
 def test_rubbish_is_said_in_a_sentence_and_what_was_open_stays(app_server: AppServer, open_page: OpenPage) -> None:
     """Half a JSON, a picture and an empty file: one sentence each, and the trace below is still there."""
-    page = open_page(f"{app_server.url}/?sample=sql_wiki")
+    page = open_page(f"{app_server.url}/?sample=wiki_agent")
     upload = page.locator("input[type=file]")
     for name, content, said in (
         ("half.json", b'[{"role": "user", "content": "hal', "The JSON text is cut"),
@@ -159,7 +159,7 @@ def test_rubbish_is_said_in_a_sentence_and_what_was_open_stays(app_server: AppSe
         expect(page.locator(".stop")).to_contain_text(said)
         page.keyboard.press("Escape")
 
-    expect(page.locator(".source .name")).to_have_text("sql_wiki.json")
+    expect(page.locator(".source .name")).to_have_text("wiki_agent.json")
 
 
 def test_a_megabyte_appears_soon_and_the_rest_is_loaded_in_parts(app_server: AppServer, open_page: OpenPage) -> None:

@@ -28,7 +28,7 @@ def test_a_sample_opens_and_holds_what_its_card_says(sample: Sample) -> None:
     """The format and the number on the card are those of the trace."""
     held = data.open_path(sample.file)
     data.shelf().forget(held.key)
-    said = re.search(r"([0-9]+) messages?", sample.contents)
+    said = re.search(r"([0-9]+) (?:messages?|of [0-9]+)", sample.contents)
 
     assert said is None or int(said[1]) == len(held.conversation.messages)
     assert formats.format_names()[held.trace.format]

@@ -258,3 +258,17 @@ def test_what_is_not_read_is_named() -> None:
         ("skipped", "$.messages[0].extra"),
         ("skipped", "$.response_format"),
     ]
+
+
+def test_lines_of_bare_messages_are_one_conversation() -> None:
+    """A log with one message a line links calls and results; lines that are requests are a record each."""
+    messages = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "tool_calls": [call("c1", "find")]},
+        {"role": "tool", "tool_call_id": "c1", "content": "found"},
+    ]
+    bare = read("\n".join(map(json.dumps, messages)).encode())
+    requests = read("\n".join(json.dumps({"messages": messages}) for _ in range(2)).encode())
+
+    assert [message.name for message in messages_of(bare)] == ["", "", "find"]
+    assert (kinds(bare), len(requests.conversations)) == ([], 2)
