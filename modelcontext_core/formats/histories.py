@@ -8,8 +8,8 @@ branch where they differ from it, or begin a conversation of their own. Turns ar
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
@@ -23,6 +23,36 @@ _CANDIDATES: Final = 50  # threads with the same beginning that are compared
 _REPEATED: Final = "messages that several records repeat are told once"
 
 
+class _OpenCalls:
+    """Calls that no tool's span has answered yet, found by id, by what they call, or by name."""
+
+    def __init__(self) -> None:
+        self._calls: dict[int, tuple[str, int]] = {}
+        self._by: defaultdict[Mark, deque[int]] = defaultdict(deque)
+        self._number = 0
+
+    def add(self, mark: Mark, call_id: str, turn: int) -> None:
+        """A call with its id and the number of its turn."""
+        self._number += 1
+        self._calls[self._number] = call_id, turn
+        for key in (("id", call_id), mark, ("name", mark[1])):
+            self._by[key].append(self._number)
+
+    def find(self, keys: Iterable[Mark]) -> tuple[str, int] | None:
+        """The first open call under the first of `keys` that has one: its id and turn. It is open no more."""
+        for key in keys:
+            queue = self._by.get(key)
+            while queue:
+                number = queue.popleft()
+                if number in self._calls:
+                    return self._calls.pop(number)
+        return None
+
+    def shift(self, index: int) -> None:
+        """A turn was put in at `index`."""
+        self._calls = {key: (call_id, turn + (turn >= index)) for key, (call_id, turn) in self._calls.items()}
+
+
 class Thread:
     """One conversation and what was said in it so far. `said` pairs each mark with the number of its turn."""
 
@@ -31,42 +61,46 @@ class Thread:
         self.group = group
         self.agent = agent
         self.said: list[tuple[Mark, int]] = []
+        self.marks: set[Mark] = set()
         self.system: set[Mark] = set()
         self.weak: set[Mark] = set()
-        self.open_calls: list[tuple[Mark, str, int]] = []  # what is called, the call's id, the number of its turn
         self.answered: set[str] = set()
+        self.results: set[int] = set()  # the numbers of turns that hold a result
+        self._open = _OpenCalls()
 
-    def take(self, turn: Turn, index: int | None = None) -> None:
-        """Add a turn: at the end, or as the turn of number `index`."""
+    def take(self, turn: Turn, index: int | None = None, *, waiting: bool = True) -> None:
+        """Add a turn: at the end, or as the turn of number `index`. Its calls are `waiting` for a tool's span."""
         conversation = self.conversation
         place = conversation.turns if index is None else index
         if index is not None:
             self.said = [(mark, number + (number >= index)) for mark, number in self.said]
-            self.open_calls = [(mark, name, number + (number >= index)) for mark, name, number in self.open_calls]
+            self.results = {number + (number >= index) for number in self.results}
+            self._open.shift(index)
         for mark, call_id in zip(turn.marks(), turn.call_ids(), strict=True):
-            if mark[0] == "call":
-                self.open_calls.append((mark, call_id, place))
-            elif mark[0] == "result" and call_id:
+            if mark[0] == "call" and waiting:
+                self._open.add(mark, call_id, place)
+            elif mark[0] == "result":
+                self.results.add(place)
                 self.answered.add(call_id)
-            if is_system(mark):
-                self.system.add(mark)
-            elif mark[0] == "weak":
-                self.weak.add(mark)
-            else:
-                self.said.append((mark, place))
+            self.heard(mark, place)
         conversation.put(turn, index)
+
+    def heard(self, mark: Mark, place: int) -> None:
+        """Remember what was said in the turn of this number."""
+        if is_system(mark):
+            self.system.add(mark)
+        elif mark[0] == "weak":
+            self.weak.add(mark)
+        else:
+            self.said.append((mark, place))
+            self.marks.add(mark)
 
     def turn_of_call(self, called: Sequence[Mark], call_id: str, *, by_name: bool) -> tuple[str, int] | None:
         """The call with this id, else the first that calls the same (`by_name`: else the first of the same name); only
         calls that were not asked for before. Gives its id and the number of its turn."""
-        by_id = (item for item in self.open_calls if call_id and item[1] == call_id)
-        alike = (item for item in self.open_calls if item[0] in called)
-        named = (item for item in self.open_calls if by_name and item[0][1] == called[0][1])
-        found = next(by_id, None) or next(alike, None) or next(named, None)
-        if found is None:
-            return None
-        self.open_calls.remove(found)
-        return found[1], found[2]
+        keys: list[Mark] = [("id", call_id)] if call_id else []
+        keys += called
+        return self._open.find([*keys, ("name", called[0][1])] if by_name else keys)
 
 
 def is_system(mark: Mark) -> bool:
@@ -128,6 +162,9 @@ class Histories:
 
     def insert(self, thread: Thread, turn: Turn, index: int) -> None:
         """Put a turn into the middle of a conversation; its branches move with what they come after."""
+        if index >= thread.conversation.turns:
+            thread.take(turn)
+            return
         thread.take(turn, index)
         for other in self.threads:
             branch = other.conversation
@@ -208,7 +245,8 @@ class Histories:
         branch.agent = thread.agent
         branch.system = set(thread.system)
         branch.weak = set(thread.weak)
-        branch.said = [(mark, -1) for mark, _ in thread.said[:length]]
+        for mark, _ in thread.said[:length]:
+            branch.heard(mark, -1)
         told = Counter(mark for mark, _ in thread.said[:length])
         for turn in turns:
             wanted, _ = _new_items(turn, told, branch)

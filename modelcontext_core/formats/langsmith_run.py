@@ -24,8 +24,8 @@ def detect(sample: Sample) -> bool:
 
 
 def _known(node: Node) -> bool:
-    first = next(_records(node), None)
-    return first is not None
+    lists = (node, node.get("runs"), node.get("post"), node.get("patch"))
+    return _is_run(node) or any(_is_run(inner.at(0)) for inner in lists)
 
 
 def _is_run(node: Node) -> bool:

@@ -22,7 +22,7 @@ def detect(sample: Sample) -> bool:
 
 
 def _known(node: Node) -> bool:
-    inside = (_is_span(element) for key in ("spans", "traces") for element in list(node.get(key))[:3])
+    inside = (_is_span(node.get(key).at(index)) for key in ("spans", "traces") for index in range(3))
     return _is_span(node) or any(inside) or (node.is_list and _is_span(node.at(0)))
 
 

@@ -5,6 +5,7 @@ consoles, flat records of tracing tools. What they say is told by the dialects; 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from modelcontext_core.formats.attributes import Attributes
@@ -26,6 +27,7 @@ __all__ = ["attribute_names", "read", "span_record", "spans_in"]
 _CONTAINERS: Final = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
 _SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "scopeLogs", "scope_logs")
 _ITEMS: Final = ("spans", "logRecords", "log_records")
+_INNER: Final = frozenset({*_CONTAINERS, *_SCOPES, *_ITEMS})
 _LOOKED_AT: Final = 200
 _META_SPANS: Final = 20
 _META_LENGTH: Final = 100
@@ -58,16 +60,19 @@ _MODEL_NAMES: Final = (
 _MODEL_OPERATIONS: Final = frozenset({"chat", "text_completion", "generate_content", "llm_call", "completion"})
 
 
-def spans_in(node: Node) -> Iterator[Node]:
-    """The spans and log records of a document, in order."""
+def spans_in(node: Node, *, at_most: int = 0) -> Iterator[Node]:
+    """The spans and log records of a document, in order; with `at_most` only so many values are looked at."""
     stack = [node]
-    while stack:
+    looked = 0
+    while stack and (not at_most or looked < at_most):
         current = stack.pop()
+        looked += 1
         inner: list[Node] = []
-        for key in (*_CONTAINERS, *_SCOPES, *_ITEMS):
-            inner += list(current.get(key))
         if current.is_list:
-            inner += list(current)
+            inner = list(islice(current, at_most) if at_most else current)
+        elif current.has_any(_INNER):
+            for key in (*_CONTAINERS, *_SCOPES, *_ITEMS):
+                inner += list(current.get(key))
         if inner:
             stack += inner[::-1]
         elif is_span(current) or is_event_record(current):
@@ -86,7 +91,7 @@ def attribute_names(nodes: Iterable[Node]) -> set[str]:
     names: set[str] = set()
     looked = 0
     for node in nodes:
-        for span in spans_in(node.unpacked()):
+        for span in spans_in(node.unpacked(), at_most=_LOOKED_AT):
             names.add("span" if is_span(span) else "event")
             names.update(Attributes(span.get("attributes")).flat)
             looked += 1

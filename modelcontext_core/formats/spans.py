@@ -65,6 +65,7 @@ class SpanStory:
         self.histories = Histories(builder, across=across)
         self.known = KnownTexts()
         self._side: dict[str, ConversationBuilder] = {}
+        self._late: list[tuple[Thread, int, Turn]] = []
 
     @property
     def told_aside(self) -> bool:
@@ -85,6 +86,7 @@ class SpanStory:
         for span in ordered:
             if span.kind == "tool":
                 self._tell_tool(span)
+        self._insert_results()
         for span in ordered:
             if span.kind == "other":
                 self._tell_other(span)
@@ -143,15 +145,16 @@ class SpanStory:
                     return
         latest = self.histories.latest(span.group)
         marks = result.marks()
-        if latest is not None and marks and all(mark in {said for said, _ in latest.said} for mark in marks):
+        if latest is not None and marks and latest.marks.issuperset(marks):
             return
         turns = [calls[0], result] if marks or result.is_error else [calls[0]]
         if latest is None:
-            self.histories.add(turns, span.group, where=span.node)
+            thread = self.histories.add(turns, span.group, where=span.node)
+            thread.turn_of_call(called, span.call_id, by_name=False)  # it waits for no other span
         else:
             self.known.add(turns)
             for turn in turns:
-                latest.take(turn)
+                latest.take(turn, waiting=False)
         self.builder.notice("fallback", span.node, _ALONE)
 
     def _result(self, scratch: ConversationBuilder, span: SpanRecord) -> Turn:
@@ -167,22 +170,31 @@ class SpanStory:
     def _answer(self, span: SpanRecord, thread: Thread, result: Turn, call_id: str, number: int) -> None:
         """Put a tool's result behind its call, unless the history has one."""
         marks = result.marks()
-        said = {mark for mark, _ in thread.said}
-        if call_id in thread.answered or not (marks or result.is_error) or (not call_id and said.issuperset(marks)):
-            if not said.issuperset(marks):
+        told = call_id in thread.answered if call_id else thread.marks.issuperset(marks)
+        if told or not (marks or result.is_error):
+            if not thread.marks.issuperset(marks):
                 self._tell_rest(span)
             result.keep([False] * len(marks))
             return
         self.known.add([result])
         result.call_id = call_id or result.call_id
-        index = number + 1
-        results = {turn for mark, turn in thread.said if mark[0] == "result"}
-        while index in results:
-            index += 1
-        if index >= thread.conversation.turns:
-            thread.take(result)
-        else:
-            self.histories.insert(thread, result, index)
+        thread.answered.add(result.call_id)
+        self._late.append((thread, number, result))
+
+    def _insert_results(self) -> None:
+        """Put the results that no history has behind their calls and the results that follow these: from the last
+        turn to the first, so that numbers stay right, and those of one turn in their order."""
+        behind: dict[tuple[int, int], list[Turn]] = {}
+        threads = {id(thread): thread for thread, _, _ in self._late}
+        for thread, number, result in self._late:
+            index = number + 1
+            while index in thread.results:
+                index += 1
+            behind.setdefault((id(thread), index), []).append(result)
+        self._late.clear()
+        for (key, index), turns in sorted(behind.items(), key=lambda item: -item[0][1]):
+            for turn in reversed(turns):
+                self.histories.insert(threads[key], turn, index)
 
     def _tell_rest(self, span: SpanRecord) -> None:
         """What a tool's span says and the history of the model does not: the whole error, the output as it was."""

@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import orjson
+
 from modelcontext_core.formats.base import Origin
 from modelcontext_core.formats.nodes import Node, parsed, show_path
 from modelcontext_core.formats.opaque import data_uri, hide_opaque, is_opaque, kind_of_media
@@ -174,6 +176,10 @@ def _canonical(value: str | RawText) -> str:
         if inner is None:
             return _words(value)
     try:
+        return orjson.dumps(inner, option=orjson.OPT_SORT_KEYS).decode()
+    except (orjson.JSONEncodeError, RecursionError):
+        pass
+    try:
         return json.dumps(inner, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     except (RecursionError, TypeError, ValueError):
         return _words(value if isinstance(value, str) else value.text)
@@ -203,6 +209,7 @@ class Turn:
     __slots__ = (
         "_builder",
         "_items",
+        "_marks",
         "_node",
         "call_id",
         "fallback_name",
@@ -218,6 +225,7 @@ class Turn:
         self._builder = builder
         self._node: Node | None = node
         self._items: list[Any] = []
+        self._marks: list[Mark] | None = None
         builder.opened(self)
         self.role = role
         self.name = name
@@ -320,7 +328,9 @@ class Turn:
         Parallel to the items in order: `("text", role, words)`, `("call", name, arguments)`, `("result", words)`,
         `("media", kind, facts)`, and `("weak", words)` for reasoning, citations and errors, which histories omit.
         """
-        return [_mark(item, self.role) for item in self._items]
+        if self._marks is None or len(self._marks) != len(self._items):
+            self._marks = [_mark(item, self.role) for item in self._items]
+        return self._marks
 
     def call_ids(self) -> list[str]:
         """For each item: the id of a call or of the call that a result answers, else `""`."""
@@ -336,6 +346,7 @@ class Turn:
             if not stays:
                 _forget(item)
         self._items = [item for item, stays in zip(self._items, wanted, strict=True) if stays]
+        self._marks = None
 
     def release(self) -> None:
         """Let go of the document: what is told from now on has absolute places."""

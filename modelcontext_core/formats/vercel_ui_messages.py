@@ -42,7 +42,7 @@ def detect(sample: Sample) -> bool:
 def _known(node: Node) -> bool:
     messages = node if node.is_list else node.get("messages")
     if messages.is_list:
-        return any(_is_message(message) for message in list(messages)[:10])
+        return any(_is_message(messages.at(index)) for index in range(10))
     return _is_message(node)
 
 

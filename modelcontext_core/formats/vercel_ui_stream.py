@@ -34,7 +34,7 @@ def detect(sample: Sample) -> bool:
         return False
     nodes = list(sample.nodes[:12])
     if len(nodes) == 1 and nodes[0].is_list:
-        nodes = list(nodes[0])[:12]
+        nodes = [node for node in (nodes[0].at(index) for index in range(12)) if node.exists]
     own = [node for node in nodes if _is_chunk(node)]
     return len(own) >= min(2, len(nodes)) and bool(own)
 
