@@ -131,7 +131,7 @@ NEXT_DROPPED: Final = "Next dropped"
 MAKE: Final = "As a model with handles would have streamed it"
 MAKE_HINT: Final = "This capture holds durable ids and no handles."
 REVERT: Final = "As it was captured"
-MADE_BADGE: Final = "made: as a model with handles would have streamed it"
+MADE_BADGE: Final = "made: with handles"
 NOTHING_TO_STREAM: Final = (
     "This trace holds no answer of a model and no captured stream. Open one that does, or paste an answer."
 )
