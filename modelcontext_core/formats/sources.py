@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -27,6 +28,17 @@ _CHUNK: Final = MIB
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
 _BOM = codecs.BOM_UTF8
+# What the standard library raises for damaged members: offsets out of the file, wrong names, cut headers too.
+_BROKEN_MEMBER: Final = (
+    zipfile.BadZipFile,
+    RuntimeError,
+    NotImplementedError,
+    OSError,
+    ValueError,
+    struct.error,
+    zlib.error,
+    EOFError,
+)
 _GREATEST_HARMLESS: Final = MIB  # below this, a ratio says nothing about a bomb
 _RATIO = f"unpacks to more than {MAX_UNPACK_RATIO} times its size (MAX_UNPACK_RATIO)"
 _TOTAL = f"unpacks to more than {MAX_UNPACKED_BYTES // MIB} MB (MAX_UNPACKED_BYTES)"
@@ -122,7 +134,7 @@ def _seekable(file: BinaryIO) -> bool:
 def _zip_members(file: BinaryIO, report: Report) -> Iterator[Source]:
     try:
         archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+    except _BROKEN_MEMBER as error:
         raise UnreadableTrace(f"a damaged zip: {error}", position="byte 0") from None
     unpacked = 0
     with archive:
@@ -145,7 +157,7 @@ def _zip_members(file: BinaryIO, report: Report) -> Iterator[Source]:
                     budget = _Budget(MAX_UNPACKED_BYTES - unpacked, packed=member.compress_size)
                     yield from _zip_member(stream, member.filename, budget, report)
                     unpacked += budget.used
-            except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, zlib.error, EOFError) as error:
+            except _BROKEN_MEMBER as error:
                 report("damaged", member.filename, f"the member cannot be unpacked: {error}")
 
 
