@@ -181,6 +181,7 @@ KEYS: Final = (
         "title",
     ),
     *(
+        "ticket",
         "order_id",
         "shelf",
         "passage_id",
@@ -210,6 +211,9 @@ TOOLS: Final = (
         "find",
         "query",
         "raw",
+        "scan",
+        "track",
+        "router",
         "read_file",
         "nobody_knows",
         "grep_chunks",

@@ -48,6 +48,17 @@ sql = ["sql"]
 output = "compact"
 [tools.raw]
 output = "opaque"
+[tools.scan]
+output = "compact"
+mine = ["url", "uuid"]
+[tools.track]
+ids = ["order_id"]
+output = "source"
+issues = { decode = ["ticket", "issue_id"], register = ["ticket", "id"], compact = true }
+[tools.router]
+sql = ["query"]
+routing = { server_id = "server", tool_ref = "tool" }
+output = "directory"
 """
 POLICIES = ToolPolicies.loads(PACK)
 
