@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -200,11 +201,9 @@ def _pieces(inputs: Sequence[str], format_name: str, spool: Path) -> Iterator[Pi
 def _on_cluster(arguments: argparse.Namespace, settings: Settings) -> ScanResult:
     try:
         # The extra `cluster` is not installed with the app.
-        from modelcontext_core import cluster
+        cluster = import_module("modelcontext_core.cluster")
     except ImportError as error:
-        raise CommandError(
-            "--scheduler needs the extra `cluster`: pip install modelcontext-inspector[cluster]"
-        ) from error
+        raise CommandError("--scheduler needs the extra `cluster` (dask and fsspec)") from error
     try:
         pieces = [piece for name in arguments.inputs for piece in cluster.find_pieces(name)]
         with cluster.connected(arguments.scheduler) as client:
@@ -270,9 +269,9 @@ def _write_json(path: Path, value: dict[str, Any]) -> None:
 def _print(saved: SavedReport, judged: Judged, *, compared: bool) -> None:
     totals = saved.report.totals
     lines = [
-        f"{totals.leaks} raw ids left in {totals.leaking_traces} of {totals.traces} traces "
-        f"({totals.unregistered} unregistered, {totals.registered} known but missed); "
-        f"{totals.on_purpose} in user text, left on purpose",
+        f"{totals.leaks} raw ids left in {totals.leaking_traces} of {totals.traces} traces"
+        + f" ({totals.unregistered} unregistered, {totals.registered} known but missed);"
+        + f" {totals.on_purpose} in user text, left on purpose",
         f"{totals.sources} files, {totals.messages} messages, {totals.bytes / 1e6:.1f} MB"
         + (f"; {totals.unreadable} could not be read" if totals.unreadable else ""),
     ]
