@@ -269,9 +269,11 @@ def _write_json(path: Path, value: dict[str, Any]) -> None:
 def _print(saved: SavedReport, judged: Judged, *, compared: bool) -> None:
     totals = saved.report.totals
     lines = [
-        f"{totals.leaks} raw ids left in {totals.leaking_traces} of {totals.traces} traces"
-        + f" ({totals.unregistered} unregistered, {totals.registered} known but missed);"
-        + f" {totals.on_purpose} in user text, left on purpose",
+        (
+            f"{totals.leaks} raw ids left in {totals.leaking_traces} of {totals.traces} traces"
+            f" ({totals.unregistered} unregistered, {totals.registered} known but missed);"
+            f" {totals.on_purpose} in user text, left on purpose"
+        ),
         f"{totals.sources} files, {totals.messages} messages, {totals.bytes / 1e6:.1f} MB"
         + (f"; {totals.unreadable} could not be read" if totals.unreadable else ""),
     ]
