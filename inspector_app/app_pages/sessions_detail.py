@@ -53,27 +53,30 @@ def detail(opened: OpenStore, head: SessionHead) -> None:
             label_visibility="collapsed",
             **state.bind(SessionsState, "view"),
         )
-        if current.view in ("diff", "checkpoint"):
-            _chooser(current, total)
+        aside = st.container(horizontal=True, key="sessions_aside", gap="small", vertical_alignment="center")
     if current.view == "events":
-        _events(opened, head, current)
+        _events(opened, head, current, aside)
     elif current.view == "payloads":
-        _payloads(opened, head)
+        _payloads(opened, head, aside)
     elif current.view == "operations":
         _operations(opened, head, revision)
-    elif current.view == "checkpoint" or total < 2:
-        _one(opened, head, revision)
     else:
-        _diff(opened, head, base, revision)
+        with aside:
+            _chooser(current, total)
+        if current.view == "checkpoint" or total < 2:
+            _one(opened, head, revision)
+        else:
+            _diff(opened, head, base, revision)
 
 
 def _chooser(current: SessionsState, total: int) -> None:
-    with st.container(horizontal=True, key="sessions_between", gap="small", vertical_alignment="center"):
-        if current.view == "diff":
-            st.text(words.sessions.FROM)
-            _number("base", total)
-            st.text(words.sessions.TO)
-        _number("revision", total)
+    if total < 2:
+        return
+    if current.view == "diff":
+        st.text(words.sessions.FROM)
+        _number("base", total)
+        st.text(words.sessions.TO)
+    _number("revision", total)
 
 
 def _number(field: str, total: int) -> None:
@@ -113,6 +116,7 @@ def _diff(opened: OpenStore, head: SessionHead, base: int, revision: int) -> Non
         base=version,
         detail=False,
         alone=True,
+        least=250,
     )
 
 
@@ -127,6 +131,7 @@ def _one(opened: OpenStore, head: SessionHead, revision: int) -> None:
         base=version,
         detail=False,
         alone=True,
+        least=250,
     )
 
 
@@ -154,31 +159,30 @@ def _turn(current: SessionsState, shown: int, total: int) -> None:
     """Buttons to the rows before and after, where there are more than fit."""
     if total <= _ROWS:
         return
-    with st.container(horizontal=True, gap="small", key="sessions_rows"):
-        before = st.button(words.sessions.OLDER, key="sessions_rows_before", disabled=current.first <= 1)
-        after = st.button(words.sessions.NEWER, key="sessions_rows_after", disabled=current.first + shown > total)
-        first = st.number_input(
-            words.sessions.FROM, min_value=1, max_value=total, value=current.first, width=140,
-            label_visibility="collapsed", key=f"sessions_first:{current.first}",
-        )  # fmt: skip
-        st.caption(words.sessions.range_shown(current.first, current.first + shown - 1, total))
-    wanted = current.first - _ROWS if before else current.first + _ROWS if after else int(first)
-    if wanted != current.first:
+    before = st.button(words.sessions.OLDER, key="sessions_rows_before", disabled=current.first <= 1)
+    after = st.button(words.sessions.NEWER, key="sessions_rows_after", disabled=current.first + shown > total)
+    _number("first", total)
+    st.caption(words.sessions.range_shown(current.first, current.first + shown - 1, total))
+    if before or after:
+        wanted = current.first - _ROWS if before else current.first + _ROWS
         state.save(replace(current, first=max(1, min(wanted, total))))
         st.rerun(scope="fragment")
 
 
-def _events(opened: OpenStore, head: SessionHead, current: SessionsState) -> None:
+def _events(opened: OpenStore, head: SessionHead, current: SessionsState, aside: Any) -> None:
     first = min(current.first, max(head.event_count, 1))
+    if first != current.first:
+        current = state.save(replace(current, first=first))
     events = opened.store.events(head.session_id, first - 1, _ROWS)
     if not events:
         st.info(words.sessions.EVENTS_EMPTY)
         return
+    with aside:
+        _turn(current, len(events), head.event_count)
     _table(event_rows(events), f"sessions_events:{opened.version}:{first}")
-    _turn(replace(current, first=first), len(events), head.event_count)
 
 
-def _payloads(opened: OpenStore, head: SessionHead) -> None:
+def _payloads(opened: OpenStore, head: SessionHead, aside: Any) -> None:
     # Rows are paged by their key: the pages are remembered as one goes through them.
     pages = state.pinned("sessions_payloads", f"{opened.key}:{opened.version}:{head.session_id}", (0,))
     rows = opened.store.payloads(head.session_id, pages[-1], _ROWS)
@@ -186,7 +190,7 @@ def _payloads(opened: OpenStore, head: SessionHead) -> None:
         st.info(words.sessions.PAYLOADS_EMPTY)
         return
     number = _table(payload_rows(rows), f"sessions_payloads:{opened.version}:{len(pages)}", select=True)
-    with st.container(horizontal=True, gap="small", key="sessions_rows"):
+    with aside:
         _payload_pages(opened, head, pages, rows[-1].number if len(rows) == _ROWS else 0)
         row = rows[number] if number is not None else None
         if opened.full is None or row is None or row.record.revoked:

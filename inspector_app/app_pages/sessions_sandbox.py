@@ -126,7 +126,7 @@ def _fields(begin: Draft, version: str) -> Draft:
 
 def _answer(copy: Sandbox) -> None:
     if not copy.tried:
-        st.info(words.sessions.TRY_FIRST)
+        st.caption(words.sessions.TRY_FIRST)
         return
     tried = copy.tried[0]
     table(

@@ -94,13 +94,10 @@ def _timeline(opened: OpenStore, head: SessionHead) -> None:
     entries = opened.store.history(head.session_id, first, _PAGE, contexts=False)
     colours = palette(st.context.theme.type)
     version = f"{opened.key}:{opened.version}:{head.session_id}:{first}"
+    # Drawn from the bottom up: the place begins at its end, where the newest checkpoints are.
     with st.container(key="sessions_timeline", height=300, gap=None):
-        st.plotly_chart(
-            timeline_head(colours, head.revision.source),
-            theme=None,
-            key="sessions_timeline_head",
-            config={"staticPlot": True, "displayModeBar": False},
-        )
+        if total > _PAGE:
+            _pages(current, first, total)
         event = st.plotly_chart(
             timeline(entries, colours, before=before, total=head.revision.source, revision=revision, base=base),
             theme=None,
@@ -108,9 +105,14 @@ def _timeline(opened: OpenStore, head: SessionHead) -> None:
             on_select="rerun",
             selection_mode="points",
             config={"displayModeBar": False, "scrollZoom": False},
+            alt=words.sessions.TIMELINE,
         )
-        if total > _PAGE:
-            _pages(current, first, total)
+        st.plotly_chart(
+            timeline_head(colours, head.revision.source),
+            theme=None,
+            key="sessions_timeline_head",
+            config={"staticPlot": True, "displayModeBar": False},
+        )
     clicked = chosen_revision(event)
     if clicked is not None and state.changed("sessions_clicked", version, clicked) and clicked != revision:
         state.save(sessions_detail.chosen(current, clicked, total))

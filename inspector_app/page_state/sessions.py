@@ -57,7 +57,9 @@ class SessionsState:
         return SessionsState(sample=sample, path=path, key=key, view=self.view)
 
     def at_session(self, session_id: str) -> SessionsState:
-        """Return the state with another session of the same store."""
+        """Return the state with another session of the same store; the first one that is named keeps the place."""
+        if not self.session:
+            return replace(self, session=session_mark(session_id))
         return replace(self, session=session_mark(session_id), revision=0, base=0, first=1, problem="")
 
     def shareable(self) -> SessionsState:

@@ -188,22 +188,18 @@ def _time(at: datetime) -> str:
 
 def checkpoint_text(checkpoint: Checkpoint) -> str:
     """Return what a checkpoint says of itself, a line each, as JSON."""
-    where = checkpoint.id.source_range
+    where, binding, revision = checkpoint.id.source_range, checkpoint.binding, checkpoint.revision
     value = {
         "algorithm": checkpoint.id.algorithm,
         "schema_version": checkpoint.id.schema_version,
-        "operation": checkpoint.id.idempotency_key,
-        "provider": checkpoint.binding.provider,
-        "model": checkpoint.binding.model,
-        "generation": checkpoint.binding.generation,
-        "revision": checkpoint.revision.session,
-        "durable": checkpoint.revision.durable,
-        "source": checkpoint.revision.source,
-        "first_event": where.start.sequence,
-        "last_event": where.end.sequence,
+        "binding": {"provider": binding.provider, "model": binding.model, "generation": binding.generation},
+        "revision": {"session": revision.session, "durable": revision.durable, "source": revision.source},
+        "events": [where.start.sequence, where.end.sequence],
         "turn": checkpoint.turn_id,
+        "operation": checkpoint.id.idempotency_key,
     }
-    return json.dumps(value, indent=1, ensure_ascii=False)
+    lines = [f" {json.dumps(name)}: {json.dumps(each, ensure_ascii=False)}" for name, each in value.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def context_text(context: bytes, most: int = 1024 * 1024) -> str:

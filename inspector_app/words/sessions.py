@@ -261,7 +261,7 @@ VIEWS: Final = {
 }
 FROM: Final = "from"
 TO: Final = "to"
-NUMBERS: Final = {"base": "Compared with revision", "revision": "Chosen revision"}
+NUMBERS: Final = {"base": "Compared with revision", "revision": "Chosen revision", "first": "First row"}
 CHECKPOINT_COLUMNS: Final = (("Field", "30%"), ("Value", "70%"))
 CONTEXT_TITLE: Final = "Active context"
 ONE_CHECKPOINT: Final = "This session has one checkpoint: there is nothing to compare it with yet."
@@ -340,7 +340,7 @@ DELETE_ASKS: Final = (
     "holds. Payloads of other classes and revocations stay. This cannot be undone; export it first if in doubt."
 )
 REVOKE: Final = "Revoke…"
-REVOKE_CHOOSE: Final = "Choose a payload to see its holders or to revoke it."
+REVOKE_CHOOSE: Final = "Choose a payload to revoke it."
 REVOKE_TITLE: Final = "Revoke a payload"
 REVOKE_NOW: Final = "Revoke for good"
 TYPE_ID: Final = "Type the session id to confirm"

@@ -39,6 +39,7 @@ def linked_view(
     tags: str = "left",
     next_raw: bool = False,
     query: str = "",
+    least: int = 320,
 ) -> Asked:
     """Draw `content` (blocks and identities, as `views.linked` makes them).
 
@@ -46,7 +47,7 @@ def linked_view(
     `base` may be appended to each other. `goto` is the message to begin at. `detail` adds the strip that explains an
     identity, `flow` lets the height follow the content, `alone` rounds all corners, `tags` says on which side the
     durable values stand, `next_raw` adds the button and the key, `query` is marked
-    wherever it stands.
+    wherever it stands, `least` is the least height in pixels.
     """
     data = {
         **content,
@@ -60,6 +61,7 @@ def linked_view(
         "tags": tags,
         "keys": not flow,
         "query": query,
+        "least": least,
         "words": {**words.common.LINKED_VIEW, "nextRaw": words.common.NEXT_RAW if next_raw else ""},
     }
     if goto is not None:

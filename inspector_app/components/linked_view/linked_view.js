@@ -202,7 +202,7 @@ function goTo(view, index) {
 // Blocks out of sight have estimated heights: the place is held until the real ones are known.
 function hold(view, node, until) {
   if (view.holding) cancelAnimationFrame(view.holding);
-  view.stillUntil = until + 100;
+  view.byHand = false;
   const again = () => {
     if (view.scroll.scrollTop !== node.offsetTop) view.scroll.scrollTop = node.offsetTop;
     view.holding = performance.now() < until && node.isConnected ? requestAnimationFrame(again) : 0;
@@ -227,6 +227,7 @@ function step(view, list, name, back) {
   const at = shown.indexOf(view[name]);
   const next = shown[at < 0 ? (back ? shown.length - 1 : 0) : (at + (back ? -1 : 1) + shown.length) % shown.length];
   view[name] = next;
+  view.byHand = false;
   reveal(next);
   const message = next.closest(".msg");
   if (message) { setHere(view, Number(message.dataset.index)); tell("here", { group: view.data.group, index: view.here }); }
@@ -358,7 +359,7 @@ function hear(view) {
   listen(view, "shown", (detail) => { if (ours(detail)) showOnly(view, detail.messages); });
   listen(view, "note", (detail) => { if (ours(detail)) { view.note = detail.text; keep(view, undefined, true); } });
   for (const type of ["wheel", "pointerdown", "keydown"]) {
-    view.scroll.addEventListener(type, () => { cancelAnimationFrame(view.holding); view.holding = 0; }, { passive: true });
+    view.scroll.addEventListener(type, () => { view.byHand = true; cancelAnimationFrame(view.holding); view.holding = 0; }, { passive: true });
   }
   view.scroll.addEventListener("scrollend", () => follow(view));
 }
@@ -366,6 +367,7 @@ function hear(view) {
 // What is hidden or shown again above must not move what the reader looks at.
 function showOnly(view, messages) {
   const wanted = messages && new Set(messages);
+  view.byHand = false;
   const anchor = view.clicked?.isConnected ? view.clicked : view.scroll.querySelector(`.msg[data-index="${view.here}"]`);
   const before = anchor?.getBoundingClientRect().top;
   toggleMessages(view, wanted);
@@ -379,8 +381,8 @@ function toggleMessages(view, wanted) {
 
 // While one scrolls, the list of messages shows where one is.
 function follow(view) {
-  // The last messages never reach the top: where one went on purpose, one stays.
-  if (performance.now() < view.stillUntil) return;
+  // Where one went on purpose one stays: the last messages, say, never reach the top.
+  if (!view.byHand) return;
   const top = view.scroll.scrollTop + 40;
   const nodes = [...view.scroll.querySelectorAll(".msg:not(.away)")];
   const node = nodes.findLast((one) => one.offsetTop <= top);
@@ -395,7 +397,7 @@ export default function (component) {
   view.detail.hidden = data.detail === false;
   view.lv.firstChild.classList.toggle("no-detail", data.detail === false);
   view.scroll.setAttribute("aria-label", data.words.region);
-  if (!data.flow && !view.fitted) { view.fitted = true; fillWindow(view, view.lv, 320); }
+  if (!data.flow && !view.fitted) { view.fitted = true; fillWindow(view, view.lv, data.least); }
   if (view.rev !== data.rev) {
     view.rev = data.rev;
     fill(view, data);
