@@ -162,19 +162,26 @@ def test_rubbish_is_said_in_a_sentence_and_what_was_open_stays(app_server: AppSe
     expect(page.locator(".source .name")).to_have_text("wiki_agent.json")
 
 
+def seconds_to_open(page: Page, text: str) -> float:
+    """Paste a text and read it: the time from the click to its first message."""
+    page.get_by_placeholder(words.opening.PASTE_HINT).fill(text)
+    started = time.monotonic()
+    page.get_by_role("button", name=words.opening.READ).click()
+    expect(page.locator(".msg").first).to_be_visible()
+    return time.monotonic() - started
+
+
 def test_a_megabyte_appears_soon_and_the_rest_is_loaded_in_parts(app_server: AppServer, open_page: OpenPage) -> None:
     """A pasted megabyte is shown by its first 256 KB; a message far away is loaded when it is asked for."""
     filler = "Some words about an item. " * 120
     messages = [{"role": "user", "content": f"{number}: {filler}"} for number in range(330)]
+    small = seconds_to_open(open_page(app_server.url), CHAT)
     page = open_page(app_server.url)
-    page.get_by_placeholder(words.opening.PASTE_HINT).fill(json.dumps(messages))
-    started = time.monotonic()
 
-    page.get_by_role("button", name=words.opening.READ).click()
-    expect(page.locator(".msg").first).to_be_visible()
+    large = seconds_to_open(page, json.dumps(messages))
 
-    # Measured alone it takes about a second; the suite shares two processors with a second worker.
-    assert time.monotonic() - started < 15
+    # Two seconds on a machine of its own; on a busy one, a few times what three lines take there.
+    assert large < max(2.0, 8 * small)
     assert page.locator(".msg").count() < 330
     page.locator('.item[data-index="329"]').click()
     expect(page.locator(".msg.here")).to_have_attribute("data-index", "329")
