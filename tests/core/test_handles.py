@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from modelcontext_core import HandleTable
 from modelcontext_core.handles import KnownValues, Place, link_regions, replace_places
@@ -162,3 +166,47 @@ def test_replacing_respects_kept_spans_and_neighbours() -> None:
     tags = [Place(0, 1, "<x/>"), Place(1, 2, "<y/>")]
     assert ("<x/><y/>c", tags) == replace_places("abc", tags)
     assert ("abc", []) == replace_places("abc", [])
+
+
+VALUES = ("ab", "ab-1", "ab/cd", "cd", "文", "文档", "a b", "\\", "ref-1x", "://", "n1", "b/", "<", "-x-")
+LINK_CHARACTERS = re.compile(r"""[^\s<>"'\\|`。，；：！？、（）【】《》“”]*""")
+GLUE = re.compile("[A-Za-z0-9_-]")
+TOKEN = re.compile("ref-[0-9]+(?![A-Za-z0-9_-])")
+
+
+def plainly(values: list[str], text: str) -> str:
+    """The rule once more, one character after another."""
+    handles = {value: f"ref-{number}" for number, value in enumerate(dict.fromkeys(values), 1)}
+    longest_first = sorted(handles, key=len, reverse=True)
+    out, at, link, behind = "", 0, 0, False
+    while at < len(text):
+        run = LINK_CHARACTERS.match(text, at)
+        if text.startswith("://", at) and run:
+            link = max(link, run.end())
+        escaped = text[at - 2 : at - 1] == "\\" and text[at - 1] in "nrtbf" if at > 1 else False
+        glued = at > 0 and GLUE.match(text, at - 1) is not None and not escaped
+        token = TOKEN.match(text, at)
+        fits = [
+            value
+            for value in longest_first
+            if text.startswith(value, at)
+            and not (glued or behind or at < link)
+            and not GLUE.match(text, at + len(value))
+        ]
+        if token and not glued:
+            out, at, behind = out + token[0], token.end(), False
+        elif fits:
+            out, at, behind = out + handles[fits[0]], at + len(fits[0]), True
+        else:
+            out, at, behind = out + text[at], at + 1, False
+    return out
+
+
+@given(
+    st.lists(st.sampled_from(VALUES), min_size=1, max_size=6),
+    st.text(alphabet="abcdnr-1/文档 \\:<fe.", max_size=24)
+    | st.lists(st.sampled_from([*VALUES, *" -_1.\\n/文", "ref-", "ref-1"]), max_size=8).map("".join),
+)
+def test_known_text_is_what_the_plain_rule_gives(values: list[str], text: str) -> None:
+    """The quick search finds what trying every value at every place finds."""
+    assert plainly(values, text) == table(*values).encode_known_text(text)

@@ -1,6 +1,6 @@
 """Numbered cases: the number is the seed, so that a failing case is named by it and can be run again alone.
 
-Of sixteen cases, thirteen are an answer and a cut, two are a text and a cut for a stand-alone table, and one is a whole
+Of sixteen cases, thirteen are an answer and a cut (compared with the plain reference, too), two are a text and a cut for a stand-alone table, and one is a whole
 conversation.
 """
 
@@ -12,8 +12,17 @@ from typing import Final
 
 from modelcontext_core import HandleStreamDecoder, Registry
 from tests.fuzz import conversations, laws, texts, worlds
+from tests.fuzz.reference import Reference
 
 _REGISTRIES: Final = [worlds.registry(citations=c, issues=i) for c in (True, False) for i in (True, False)]
+_REFERENCES: Final = [
+    Reference(
+        known,
+        {chunk.chunk_id: chunk for chunk in worlds.CHUNKS},
+        {url.strip(): title for url, title in worlds.HOSTILE_PAGES},
+    )
+    for known in _REGISTRIES
+]
 _TABLES: Final = worlds.tables()
 _NEW: Final[Sequence[Callable[[], Registry]]] = (
     Registry,
@@ -39,3 +48,6 @@ def run(number: int) -> None:
         return
     whole = texts.text(rng)
     laws.decode_laws(_REGISTRIES[variant], whole, [texts.cut(rng, whole)])
+    expected = _REFERENCES[variant].decode(whole)
+    got = _REGISTRIES[variant].decode_output_text(whole)
+    assert expected == got, f"{whole!r}: expected {expected!r}, got {got!r}"

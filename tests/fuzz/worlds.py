@@ -27,6 +27,11 @@ HOSTILE_PAGES = (
     ("https://example.com/doc://1#top", "<&>\"'"),
     ("https://example.com/)", "bracket"),
 )
+CHUNKS = (
+    ChunkReference(chunk_id=UUID_B, knowledge_id=UUID_A, document_title='T "1" <x>'),
+    ChunkReference(chunk_id="chunk-0002", document_title="not citable"),
+    ChunkReference(chunk_id="c\"<>&'3.", knowledge_base_id="kb-000001"),
+)
 HOSTILE_ISSUES = ("issue-000001", "see https://x/i2", "<ref", "i9 and i1", "a\nb")
 
 PACK = """
@@ -66,9 +71,9 @@ POLICIES = ToolPolicies.loads(PACK)
 def registry(*, citations: bool, issues: bool, pack: bool = False) -> Registry:
     """A registry whose first few numbers are known in every space, and the rest not."""
     made = Registry(citations_enabled=citations, **({"policies": POLICIES} if pack else {}))
-    made.register_chunk(ChunkReference(chunk_id=UUID_B, knowledge_id=UUID_A, document_title='T "1" <x>'))
-    made.register_context_chunk(ChunkReference(chunk_id="chunk-0002", document_title="not citable"))
-    made.register_chunk(ChunkReference(chunk_id="c\"<>&'3.", knowledge_base_id="kb-000001"))
+    made.register_chunk(CHUNKS[0])
+    made.register_context_chunk(CHUNKS[1])
+    made.register_chunk(CHUNKS[2])
     for document in HOSTILE_DOCUMENTS:
         made.register_document(document)
     made.register_knowledge_base("kb-000001")
