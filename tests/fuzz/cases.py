@@ -1,7 +1,7 @@
 """Numbered cases: the number is the seed, so that a failing case is named by it and can be run again alone.
 
-Of sixteen cases, thirteen are an answer and a cut, compared with the plain reference, too; two are a text and a cut for a
-stand-alone table, and one is a whole conversation.
+Of sixteen cases, thirteen are an answer and a cut, compared with the plain reference, too; two are a text and a cut for
+a stand-alone table, and one is a whole conversation.
 """
 
 from __future__ import annotations
