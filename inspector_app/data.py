@@ -14,6 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -53,13 +54,20 @@ _MOST_HELD_BYTES: Final = 1024 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What an analysis depends on: citations, the pack, the rules switched off, the encoding of the token count."""
+    """What an analysis depends on: the conversation, citations, the pack, the rules switched off, the encoding of the
+    token count.
+
+    `conversation` counts from 1; 0 is the first that holds messages. `own` is the reader's own pack as TOML, as
+    `ToolPolicies.dumps` writes it; it counts where `pack` is "own".
+    """
 
     citations: bool = True
     pack: str = "auto"
     off: frozenset[int] = frozenset()
     encoding: str = tokens.ENCODINGS[0]
     as_result: bool = False
+    conversation: int = 0
+    own: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +82,8 @@ class Held:
     touched: float = 0.0
     analyses: OrderedDict[Options, Analysis] = field(default_factory=OrderedDict)
     proofs: OrderedDict[Options, Proof] = field(default_factory=OrderedDict)
-    plans: OrderedDict[bool, list[Part]] = field(default_factory=OrderedDict)
+    plans: OrderedDict[tuple[bool, int], list[Part]] = field(default_factory=OrderedDict)
+    size: int = 0  # of all that was read, where `data` is not kept
     drawn: OrderedDict[tuple[Options, int], dict[str, Any]] = field(default_factory=OrderedDict)
     streams: OrderedDict[object, object] = field(default_factory=OrderedDict)  # of `stream_runs`
     checks: dict[object, object] = field(default_factory=dict)
@@ -85,6 +94,19 @@ class Held:
         """The conversation that is shown: the first that holds messages."""
         found = self.trace.conversations
         return next((each for each in found if each.messages), found[0])
+
+    def number(self, wanted: int) -> int:
+        """The number of the conversation that `shown` gives."""
+        found = self.trace.conversations
+        first = next((number for number, each in enumerate(found, 1) if each.messages), 1)
+        return wanted if 0 < wanted <= len(found) else first
+
+    def shown(self, number: int) -> Conversation:
+        """One conversation by its number, counted from 1; 0 and a number that does not exist: the first.
+
+        Of a branch these are its own messages: whether those of its parent stood before them differs by format.
+        """
+        return self.trace.conversations[self.number(number) - 1]
 
 
 class Shelf:
@@ -97,16 +119,24 @@ class Shelf:
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
 
-    def put(self, trace: Trace, data: bytes, name: str) -> Held:
-        """Hold a trace under a new key; the oldest go when all together are too large."""
+    def put(self, trace: Trace, data: bytes, name: str, size: int = 0) -> Held:
+        """Hold a trace under a new key; the oldest go when all together are too large.
+
+        `size` is that of the source where its bytes are not kept.
+        """
         held = Held(
-            trace=trace, data=data, name=name, key=secrets.token_hex(16), digest=hashlib.sha256(data).hexdigest()[:16]
+            trace=trace,
+            data=data,
+            name=name,
+            key=secrets.token_hex(16),
+            digest=hashlib.sha256(data).hexdigest()[:16],
+            size=size or len(data),
         )
         held.touched = self._clock()
         with self._lock:
             self._drop_old()
             self._held[held.key] = held
-            while len(self._held) > 1 and sum(len(one.data) for one in self._held.values()) > _MOST_HELD_BYTES:
+            while len(self._held) > 1 and sum(one.size for one in self._held.values()) > _MOST_HELD_BYTES:
                 self._held.popitem(last=False)
             self._wake()
         return held
@@ -185,7 +215,7 @@ def parts(held: Held, options: Options) -> list[Part]:
     """Return how the linked view cuts a trace."""
     analysis = analyse(held, options)
     with held.lock:
-        return _remembered(held.plans, options.as_result, lambda: plan(analysis.messages))
+        return _remembered(held.plans, (options.as_result, options.conversation), lambda: plan(analysis.messages))
 
 
 def part(held: Held, options: Options, number: int) -> dict[str, Any]:
@@ -206,16 +236,17 @@ def _remembered(known: OrderedDict[_Key, _Value], key: _Key, make: Callable[[], 
 
 
 def _analyse(held: Held, options: Options) -> Analysis:
-    messages = held.conversation.messages
+    conversation, declared = held.shown(options.conversation), _declared(options)
+    messages = conversation.messages
     if options.as_result:
         messages = tuple(replace(message, role="tool", name="pasted") for message in messages)
-    discovery = ToolPolicies.discover(messages)
+    discovery = ToolPolicies.discover(messages, base=declared)
     accepted = [rule for number, rule in enumerate(discovery.proposals) if number not in options.off]
-    discovered = options.pack != "builtin" and bool(accepted)
-    policies = discovery.policies_for(accepted) if discovered else DEFAULT_POLICIES
+    discovered = options.pack == "auto" and bool(accepted)
+    policies = discovery.policies_for(accepted) if discovered else declared
     registry = Registry(citations_enabled=options.citations, policies=policies)
     report = registry.encode_with_report(messages)
-    _make_citable(registry, held.conversation, report)
+    _make_citable(registry, conversation, report)
     return Analysis(
         messages=messages,
         encoded=report.messages,
@@ -228,6 +259,16 @@ def _analyse(held: Held, options: Options) -> Analysis:
         proposals=discovery.proposals,
         off=options.off,
     )
+
+
+def _declared(options: Options) -> ToolPolicies:
+    """The pack under which reports count: the reader's own, else the built-in one."""
+    return _own_pack(options.own) if options.pack == "own" and options.own else DEFAULT_POLICIES
+
+
+@lru_cache(maxsize=8)
+def _own_pack(text: str) -> ToolPolicies:
+    return ToolPolicies.loads(text)
 
 
 def _prove(analysis: Analysis, options: Options) -> Proof:
@@ -266,7 +307,7 @@ def _failed(conversation: Conversation, message: int) -> bool:
 
 
 def _declared_leaks(messages: Sequence[Message], options: Options) -> tuple[IdentifierLeak, ...]:
-    registry = Registry(citations_enabled=options.citations, policies=DEFAULT_POLICIES)
+    registry = Registry(citations_enabled=options.citations, policies=_declared(options))
     return tuple(registry.leaked_identifiers(registry.encode_messages(messages)))
 
 

@@ -6,29 +6,49 @@ result. What is open stays open whatever fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from inspector_app import data, launch, samples, state, words
+from inspector_app import data, launch, own_pack, samples, state, words
 from inspector_app.page_state.playground import PlaygroundState
+from inspector_app.reading import Given, Reading, files_below, takes_long
 from inspector_app.state import Problem
 from inspector_app.views.excerpt import excerpt, line_of, sentence
 from inspector_app.views.hidden import displayable
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.limits import MAX_UPLOAD_BYTES
 
-__all__ = ["FILE_FIELD", "PASTE_FIELD", "PATH_FIELD", "opened", "path", "preloaded", "read", "upload"]
+__all__ = [
+    "FILE_FIELD",
+    "FORMAT_FIELD",
+    "PASTE_FIELD",
+    "PATH_FIELD",
+    "READ_AS_FIELD",
+    "opened",
+    "options_of",
+    "path",
+    "preloaded",
+    "read",
+    "read_as",
+    "reading",
+    "upload",
+]
 
+FORMAT_FIELD: Final = "open_format"
+READ_AS_FIELD: Final = "read_as"
 PASTE_FIELD: Final = "open_paste"
 FILE_FIELD: Final = "open_file"
 PATH_FIELD: Final = "open_path"
-_FIELDS: Final = (PASTE_FIELD, PATH_FIELD, FILE_FIELD)
+_FIELDS: Final = (PASTE_FIELD, PATH_FIELD, FILE_FIELD, FORMAT_FIELD)
+_READING: Final = "reading"
+_SECONDS_WITHOUT_PROGRESS: Final = 0.4  # what ends sooner is opened at once
 
 
 def preloaded(current: PlaygroundState) -> PlaygroundState:
-    """Return the state with the file that was named on the command line, the first time and when nothing is open."""
+    """Return the state with what was read meanwhile, or the first time with the file named on the command line."""
+    current = _finished(current)
     path = launch.preload_path()
     if path is None or not state.first_time("preload") or current.is_open:
         return current
@@ -45,12 +65,69 @@ def opened(current: PlaygroundState) -> data.Held | None:
     source = _source(current)
     held = data.shelf().get(state.held_key(source)) if current.is_open else None
     if held is None and current.is_open:
-        held = _open_named(current)
-        if held is None:
+        held = None if reading() is not None else _open_named(current)
+        if held is None and reading() is None:
             state.save(current.closed())
-        else:
+        elif held is not None:
             state.set_held_key(source, held.key)
     return held
+
+
+def options_of(current: PlaygroundState) -> data.Options:
+    """Return what decides which handles a trace gets. Without an own pack the built-in one counts."""
+    own = own_pack.loaded()
+    return data.Options(
+        citations=current.citations,
+        pack=current.pack,
+        off=frozenset(current.off),
+        encoding=current.encoding,
+        as_result=current.as_result,
+        conversation=current.conversation,
+        own=own.text if own is not None and current.pack == "own" else "",
+    )
+
+
+# --- what takes long
+
+
+def reading() -> Reading | None:
+    """Return what is being read in this tab, until it is opened."""
+    pending = state.kept(_READING)
+    return pending[0] if pending is not None else None
+
+
+def _begin(sources: Sequence[Given], name: str, wanted: PlaygroundState) -> data.Held | None:
+    """Begin to read in a thread; what ends at once is returned, the rest is opened by `preloaded` when it has ended."""
+    before = reading()
+    if before is not None:
+        before.stop()
+    begun = Reading(sources, name, wanted.format)
+    if begun.wait(_SECONDS_WITHOUT_PROGRESS):
+        state.keep(_READING, None)
+        return _attempt(begun.held, wanted, ask=len(sources) == 1)
+    state.keep(_READING, (begun, wanted))
+    return None
+
+
+def _finished(current: PlaygroundState) -> PlaygroundState:
+    pending: tuple[Reading, PlaygroundState] | None = state.kept(_READING)
+    if pending is None or pending[0].running:
+        return current
+    state.keep(_READING, None)
+    begun, wanted = pending
+    held = _attempt(begun.held, wanted, ask=len(begun.sources) == 1)
+    if held is None:
+        # A link that names what cannot be read opens nothing; what a callback tried changes nothing.
+        return state.save(current.closed()) if _source(current) == _source(wanted) and not current.key else current
+    return _now_open(held, wanted)
+
+
+def _now_open(held: data.Held, wanted: PlaygroundState) -> PlaygroundState:
+    state.forget(*_FIELDS)
+    if wanted.sample or wanted.path:
+        state.set_held_key(_source(wanted), held.key)
+        return state.save(wanted)
+    return state.save(replace(wanted, key=held.key))
 
 
 def _source(current: PlaygroundState) -> str:
@@ -68,28 +145,44 @@ def _open_named(current: PlaygroundState) -> data.Held | None:
     if not launch.local_files_allowed() and current.path != str(launch.preload_path()):
         _fail(words.opening.PATHS_ARE_OFF)
         return None
-    return _attempt(lambda: data.open_path(Path(current.path).expanduser(), current.format), current)
+    return _open_path(Path(current.path).expanduser(), current)
 
 
-def _attempt(opener: Callable[[], data.Held], wanted: PlaygroundState, source: bytes = b"") -> data.Held | None:
+def _open_path(file: Path, wanted: PlaygroundState) -> data.Held | None:
+    try:
+        if file.is_dir():
+            sources = files_below(file)
+            if not sources:
+                _fail(words.opening.EMPTY_FOLDER)
+                return None
+            return _begin(sources, f"{file.name}/", wanted)
+        if takes_long(Given(name=file.name, path=file)):
+            return _begin([Given(name=file.name, path=file)], file.name, wanted)
+    except OSError:
+        _fail(words.opening.NO_SUCH_FILE)
+        return None
+    return _attempt(lambda: data.open_path(file, wanted.format), wanted)
+
+
+def _attempt(
+    opener: Callable[[], data.Held], wanted: PlaygroundState, source: bytes = b"", *, ask: bool = True
+) -> data.Held | None:
     """Open something; a failure becomes the problem that the page shows, and what is open stays open.
 
-    A damaged source is a failure too, until the reader asks for what could be read of it (`wanted.partial`).
+    With `ask` a damaged source is a failure too, until one asks for what could be read of it (`wanted.partial`).
     """
     try:
         held = opener()
-    except IsADirectoryError:
-        _fail(words.opening.NOT_A_FILE)
     except OSError:
         _fail(words.opening.NO_SUCH_FILE)
     except UnreadableTrace as error:
         _fail(displayable(sentence(str(error))), excerpt=excerpt(source, error.position))
     else:
-        return _accepted(held, wanted)
+        return _accepted(held, wanted, ask=ask)
     return None
 
 
-def _accepted(held: data.Held, wanted: PlaygroundState) -> data.Held | None:
+def _accepted(held: data.Held, wanted: PlaygroundState, *, ask: bool) -> data.Held | None:
     damage = next((notice for notice in held.trace.notices if notice.kind == "damaged"), None)
     messages = sum(len(one.messages) for one in held.trace.conversations)
     if not messages:
@@ -97,7 +190,7 @@ def _accepted(held: data.Held, wanted: PlaygroundState) -> data.Held | None:
         said = " ".join(notice.text for notice in held.trace.notices[:1])
         _fail(displayable(f"{words.opening.NO_MESSAGES} {said}".strip()))
         return None
-    if damage is not None and not wanted.partial:
+    if ask and damage is not None and not wanted.partial:
         named = wanted if wanted.is_open else wanted.opened(key=held.key)
         state.set_problem(
             Problem(
@@ -118,12 +211,19 @@ def _fail(text: str, **more: Any) -> None:
     state.set_problem(Problem(title=words.opening.UNREADABLE_TITLE, text=text, **more))
 
 
-def _take(content: bytes, name: str) -> None:
-    wanted = state.load(PlaygroundState).opened(format=state.load(PlaygroundState).format)
-    held = _attempt(lambda: data.open_bytes(content, name, wanted.format), wanted, content)
+def _wanted(path: str = "") -> PlaygroundState:
+    return state.load(PlaygroundState).opened(path=path, format=state.field(FORMAT_FIELD) or "")
+
+
+def _take(sources: Sequence[Given], name: str) -> None:
+    wanted = _wanted()
+    if len(sources) > 1 or takes_long(sources[0]):
+        held = _begin(sources, name, wanted)
+    else:
+        content = sources[0].content
+        held = _attempt(lambda: data.open_bytes(content, name, wanted.format), wanted, content)
     if held is not None:
-        state.save(replace(wanted, key=held.key))
-        state.forget(*_FIELDS)
+        _now_open(held, wanted)
 
 
 # --- callbacks
@@ -135,8 +235,9 @@ def read() -> None:
     uploaded = state.field(FILE_FIELD)
     named = (state.field(PATH_FIELD) or "").strip()
     if pasted.strip():
-        _take(pasted.encode("utf-8", errors="surrogatepass"), words.opening.PASTED_NAME)
-    elif uploaded is not None:
+        name = words.opening.PASTED_NAME
+        _take([Given(name=name, content=pasted.encode("utf-8", errors="surrogatepass"))], name)
+    elif uploaded:
         upload()
     elif named:
         path()
@@ -145,17 +246,16 @@ def read() -> None:
 
 
 def upload() -> None:
-    """Open the file that was uploaded."""
-    uploaded = state.field(FILE_FIELD)
-    if uploaded is None:
+    """Open the files that were uploaded: several are one trace with a conversation or more each."""
+    sources = [Given(name=each.name, content=each.getvalue()) for each in state.field(FILE_FIELD) or ()]
+    if not sources:
         return
-    content = uploaded.getvalue()
-    if len(content) > MAX_UPLOAD_BYTES:
+    if any(each.size > MAX_UPLOAD_BYTES for each in sources):
         _fail(words.opening.too_large(MAX_UPLOAD_BYTES // (1024 * 1024)))
-    elif not content:
+    elif not any(each.size for each in sources):
         _fail(words.opening.EMPTY_FILE)
     else:
-        _take(content, uploaded.name)
+        _take(sources, sources[0].name if len(sources) == 1 else words.sources.files_name(len(sources)))
 
 
 def path() -> None:
@@ -163,9 +263,24 @@ def path() -> None:
     named = (state.field(PATH_FIELD) or "").strip()
     if not named:
         return
-    wanted = state.load(PlaygroundState).opened(path=named, format=state.load(PlaygroundState).format)
+    wanted = _wanted(path=named)
     held = _open_named(wanted)
     if held is not None:
-        state.set_held_key(_source(wanted), held.key)
-        state.save(wanted)
-        state.forget(*_FIELDS)
+        _now_open(held, wanted)
+
+
+def read_as() -> None:
+    """Read what is open as another format; when that fails, it stays open as it is."""
+    current = state.load(PlaygroundState)
+    chosen = state.field(READ_AS_FIELD) or ""
+    held = opened(current)
+    state.forget(READ_AS_FIELD)
+    if held is None or chosen == current.format:
+        return
+    wanted = current.opened(sample=current.sample, path=current.path, format=chosen)
+    again = _open_named(wanted) if wanted.is_open else None
+    if not wanted.is_open:
+        content = held.data
+        again = _attempt(lambda: data.open_bytes(content, held.name, chosen), wanted, content)
+    if again is not None:
+        _now_open(again, wanted)

@@ -24,6 +24,8 @@ __all__ = [
     "first_time",
     "forget",
     "held_key",
+    "keep",
+    "kept",
     "load",
     "pin",
     "pinned",
@@ -143,6 +145,16 @@ def problem() -> Problem | None:
 def set_problem(value: Problem | None) -> None:
     """Keep or clear the problem."""
     st.session_state[f"{_MARK}problem"] = value
+
+
+def keep(name: str, value: object) -> None:
+    """Keep a value for this tab under a name of ours."""
+    st.session_state[f"{_MARK}kept:{name}"] = value
+
+
+def kept(name: str) -> Any:
+    """Return what was kept under a name, or None."""
+    return st.session_state.get(f"{_MARK}kept:{name}")
 
 
 def held_key(source: str) -> str:

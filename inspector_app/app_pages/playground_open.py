@@ -16,6 +16,7 @@ from modelcontext_core import formats
 
 __all__ = ["draw_problem", "empty_page", "inputs", "sample_cards"]
 
+_SECONDS_BETWEEN_LOOKS: Final = 0.4
 _EXPLAINED: Final = (
     (
         {"text": "7f3c2a10-94be-4a7d-8f21-0d6c5be19a44", "space": "chunk", "tag": "ck1"},
@@ -45,13 +46,28 @@ def empty_page(current: PlaygroundState) -> None:
 
 
 def draw_problem(current: PlaygroundState) -> None:
-    """Draw why the last attempt to open something failed, if it did."""
+    """Draw what is being read, and why the last attempt to open something failed, if it did."""
+    if opening.reading() is not None:
+        _progress()
     failed = state.problem()
     if failed is not None:
         error_card(failed.title, failed.text, key="problem", excerpt=failed.excerpt)
         _ways_on(failed)
     if current.problem:
         error_card(words.opening.LINK_TITLE, current.problem, key="link_problem")
+
+
+@st.fragment(run_every=_SECONDS_BETWEEN_LOOKS)
+def _progress() -> None:
+    reading = opening.reading()
+    if reading is None:
+        return
+    if not reading.running:
+        st.rerun()
+    with st.container(horizontal=True, gap="small", key="reading", vertical_alignment="center"):
+        st.progress(reading.share, text=words.sources.reading(reading.done, len(reading.sources), reading.messages))
+        if st.button(words.sources.STOP, key="reading_stop", icon=":material/stop:"):
+            reading.stop()
 
 
 def _ways_on(failed: Problem) -> None:
@@ -97,10 +113,12 @@ def inputs() -> None:
                 format_func=lambda name: words.opening.format_choice(OurName(name), OurName(titles.get(name, ""))),
                 label_visibility="collapsed",
                 width=250,
-                **state.bind(PlaygroundState, "format"),
+                key=opening.FORMAT_FIELD,
             )
     with right:
-        st.file_uploader(words.opening.UPLOAD, key=opening.FILE_FIELD, on_change=opening.upload)
+        st.file_uploader(
+            words.opening.UPLOAD, key=opening.FILE_FIELD, on_change=opening.upload, accept_multiple_files=True
+        )
         if launch.local_files_allowed():
             st.text_input(
                 words.opening.PATH,

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from inspector_app import __version__, data, state, words
+from inspector_app.app_pages.playground_source import own_pack_fields, read_as
 from inspector_app.page_state.playground import PlaygroundState
 from inspector_app.views import tables
 from inspector_app.views.analysis import Analysis
@@ -24,7 +25,9 @@ __all__ = ["diagnostics", "downloads", "options"]
 
 
 def options(held: data.Held, analysis: Analysis) -> None:
-    """Draw the options: citations, rules, tokenizer, price."""
+    """Draw the options: format, citations, rules, tokenizer, price."""
+    current = state.load(PlaygroundState)
+    read_as(current, held)
     st.toggle(words.playground.CITATIONS, **state.bind(PlaygroundState, "citations"))
     if held.trace.format == "text":
         st.toggle(words.playground.PLAIN_AS_RESULT, **state.bind(PlaygroundState, "as_result"))
@@ -36,7 +39,10 @@ def options(held: data.Held, analysis: Analysis) -> None:
         help=words.playground.PACK_HELP,
         **state.bind(PlaygroundState, "pack"),
     )
-    _rules(held, analysis)
+    if current.pack == "own":
+        own_pack_fields()
+    else:
+        _rules(held, analysis)
     left, middle, right = st.columns([2, 1, 2], gap="small")
     left.number_input(
         words.playground.PRICE, min_value=0.0, max_value=1_000_000.0, step=0.5, **state.bind(PlaygroundState, "price")
@@ -51,7 +57,8 @@ def _rules(held: data.Held, analysis: Analysis) -> None:
         return
     st.caption(words.playground.RULES_TITLE)
     # The switches begin as they were when the table was first drawn; what was changed since is read from its result.
-    begin = state.pinned("rules", held.key, analysis.off)
+    version = f"{held.key}:{state.load(PlaygroundState).conversation}"
+    begin = state.pinned("rules", version, analysis.off)
     rows = pd.DataFrame(tables.rule_rows(analysis.proposals, begin))
     edited = st.data_editor(
         rows,
@@ -59,7 +66,7 @@ def _rules(held: data.Held, analysis: Analysis) -> None:
         height=min(36 + 30 * len(rows), 260),
         row_height=30,
         disabled=[name for name in rows.columns if name != words.playground.RULE_ON],
-        key=f"rules:{held.key}",
+        key=f"rules:{version}",
     )
     off = _switched_off(edited[words.playground.RULE_ON].tolist())
     if off != state.load(PlaygroundState).off:

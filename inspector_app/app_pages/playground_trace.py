@@ -8,9 +8,10 @@ from typing import Any, cast, get_args
 import pandas as pd
 import streamlit as st
 
-from inspector_app import data, state, words
+from inspector_app import data, opening, state, words
 from inspector_app.app_pages import playground_decode, playground_open, playground_options
 from inspector_app.app_pages.playground_messages import GROUP, messages_view
+from inspector_app.app_pages.playground_source import conversations_view
 from inspector_app.components.cards import table
 from inspector_app.components.facts import chips, proof_line, source_line
 from inspector_app.page_state.playground import PlaygroundState, View
@@ -24,7 +25,7 @@ __all__ = ["trace_page"]
 
 def trace_page(current: PlaygroundState, held: data.Held) -> None:
     """Draw everything about one trace. The proof is drawn last, because it takes longest; its place is kept for it."""
-    options = _options(current)
+    options = opening.options_of(current)
     analysis = data.analyse(held, options)
     version = f"{held.key}:{hash(options):x}"
     playground_open.draw_problem(current)
@@ -37,6 +38,8 @@ def trace_page(current: PlaygroundState, held: data.Held) -> None:
         playground_decode.decode_panel(analysis, version)
     elif current.view == "notices":
         _notices(held)
+    elif current.view == "conversations":
+        conversations_view(current, held)
     else:
         messages_view(held, options, version, query)
     with proof_box:
@@ -50,16 +53,6 @@ def _proof(current: PlaygroundState, analysis: Analysis, proof: Proof) -> None:
     if asked and current.view != "messages":
         state.save(replace(state.load(PlaygroundState), view="messages"))
         st.rerun()
-
-
-def _options(current: PlaygroundState) -> data.Options:
-    return data.Options(
-        citations=current.citations,
-        pack=current.pack,
-        off=frozenset(current.off),
-        encoding=current.encoding,
-        as_result=current.as_result,
-    )
 
 
 def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) -> str:
@@ -76,7 +69,7 @@ def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) 
                 key="source_line",
                 name=displayable(held.name),
                 about=words.playground.about_source(
-                    _format_title(held.trace.format), len(analysis.messages), len(held.data)
+                    _format_title(held.trace.format), len(analysis.messages), held.size or len(held.data)
                 ),
                 badge=_badge(held),
             )
@@ -91,7 +84,7 @@ def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) 
         with st.popover(words.playground.OPTIONS, icon=":material/tune:", key="options_popover"):
             playground_options.options(held, analysis)
         with st.popover(words.playground.DOWNLOAD, icon=":material/download:", key="download_popover"):
-            playground_options.downloads(current, held, analysis, _options(current))
+            playground_options.downloads(current, held, analysis, opening.options_of(current))
     if chosen:
         state.set_problem(None)
         state.save(current.opened(sample=chosen))
@@ -110,11 +103,7 @@ def _badge(held: data.Held) -> str:
 
 
 def _switch(held: data.Held, analysis: Analysis, version: str) -> None:
-    views = [
-        view
-        for view in get_args(View)
-        if view != "notices" or held.trace.notices or state.load(PlaygroundState).view == view
-    ]
+    views = [view for view in get_args(View) if _is_offered(view, held) or state.load(PlaygroundState).view == view]
     with st.container(horizontal=True, key="switch", gap="small"):
         st.segmented_control(
             words.playground.VIEW,
@@ -126,6 +115,12 @@ def _switch(held: data.Held, analysis: Analysis, version: str) -> None:
         )
         with st.container(key="chip_box"):
             chips(facts.chip_rows(analysis), key="chips", group=GROUP, base=version)
+
+
+def _is_offered(view: View, held: data.Held) -> bool:
+    if view == "conversations":
+        return len(held.trace.conversations) > 1
+    return view != "notices" or bool(held.trace.notices)
 
 
 def _handles(analysis: Analysis, query: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from inspector_app import data, state, stream_runs, stream_subjects, words
+from inspector_app import data, opening, state, stream_runs, stream_subjects, words
 from inspector_app.app_pages import playground_open, streams_check
 from inspector_app.components.facts import source_line as facts_line
 from inspector_app.page_state.playground import PlaygroundState
@@ -20,13 +20,8 @@ __all__ = ["how_cut", "offer_to_make", "options_of", "simulated", "source_line"]
 
 def options_of(shared: PlaygroundState) -> data.Options:
     """Return what decides which handles a trace gets: as in the Playground."""
-    return data.Options(
-        citations=shared.citations,
-        pack=shared.pack,
-        off=frozenset(shared.off),
-        encoding=shared.encoding,
-        as_result=shared.as_result,
-    )
+    # What is streamed is of the first conversation.
+    return replace(opening.options_of(shared), conversation=0)
 
 
 def how_cut(current: StreamsState, held: data.Held, best: int) -> stream_runs.HowCut:

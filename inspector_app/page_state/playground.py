@@ -13,8 +13,8 @@ from modelcontext_core.tokens import ENCODINGS
 
 __all__ = ["Pack", "PlaygroundState", "View"]
 
-View = Literal["messages", "handles", "decode", "notices"]
-Pack = Literal["auto", "builtin"]
+View = Literal["messages", "handles", "decode", "notices", "conversations"]
+Pack = Literal["auto", "builtin", "own"]
 
 _KEY: Final = re.compile(r"[0-9a-f]{32}")
 _NAME: Final = re.compile(r"[a-z0-9_]{1,60}")
@@ -28,9 +28,9 @@ class PlaygroundState:
     """What the Playground shows: one source (`sample`, `path`, or `key` of a trace in memory), where in it, and the
     options.
 
-    `off` are the numbers of discovered rules that are switched off; `format` is "" for recognition by content;
-    `partial` opens what could be read of a damaged source; `problem` is a sentence of `words` about a link that could
-    not be followed, and is not part of the address.
+    `conversation` counts from 1, 0 is the first that holds messages; `off` are the numbers of discovered rules that
+    are switched off; `format` is "" for recognition by content; `partial` opens what could be read of a damaged source;
+    `problem` is a sentence of `words` about a link that could not be followed, and is not part of the address.
     """
 
     page: ClassVar[str] = "playground"
@@ -39,6 +39,7 @@ class PlaygroundState:
     path: str = ""
     key: str = ""
     format: str = ""
+    conversation: int = 0
     message: int = 0
     view: View = "messages"
     citations: bool = True
@@ -59,7 +60,7 @@ class PlaygroundState:
     def opened(self, *, sample: str = "", path: str = "", key: str = "", format: str = "") -> PlaygroundState:  # noqa: A002
         """Return the state with another source: the options stay, the place in the trace does not."""
         source = replace(self, sample=sample, path=path, key=key, format=format)
-        return replace(source, message=0, view="messages", off=(), partial=False, problem="")
+        return replace(source, conversation=0, message=0, view="messages", off=(), partial=False, problem="")
 
     def closed(self) -> PlaygroundState:
         """Return the state without a source; the options stay."""
@@ -77,6 +78,7 @@ class PlaygroundState:
             "path": self.path,
             "key": self.key,
             "format": self.format,
+            "conversation": str(self.conversation),
             "message": str(self.message),
             "view": self.view,
             "pack": self.pack,
@@ -104,6 +106,7 @@ class PlaygroundState:
         state = cls(
             **{name: value if name == first else "" for name, value in source.items()},
             format=given.text("format", lambda value: bool(_NAME.fullmatch(value))),
+            conversation=int(given.number("conversation", 0, _MOST_MESSAGES, 0)),
             message=int(given.number("message", 0, _MOST_MESSAGES, 0)),
             view=cast("View", given.choice("view", get_args(View), "messages")),
             pack=cast("Pack", given.choice("pack", get_args(Pack), "auto")),

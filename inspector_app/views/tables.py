@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 from inspector_app import words
 from inspector_app.views.analysis import Analysis
 from inspector_app.views.hidden import displayable
-from modelcontext_core.formats.base import Notice
+from inspector_app.views.texts import all_texts
+from modelcontext_core.errors import PolicyError
+from modelcontext_core.formats.base import Conversation, Notice
 
 if TYPE_CHECKING:
     from modelcontext_core.policies import Proposal
 
-__all__ = ["handle_rows", "handles_csv", "notice_rows", "rule_rows"]
+__all__ = ["conversation_rows", "fault_rows", "handle_rows", "handles_csv", "notice_rows", "rule_rows"]
 
+_LONGEST_CELL = 160
 # A cell that begins like a formula would be run by a spreadsheet.
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -67,6 +70,43 @@ def notice_rows(notices: Sequence[Notice]) -> list[list[dict[str, str]]]:
             {"text": words.opening.notice_kind(notice.kind)},
         ]
         for notice in notices
+    ]
+
+
+def conversation_rows(conversations: Sequence[Conversation]) -> list[dict[str, Any]]:
+    """Return a row per conversation, under the names of `words.sources.CONVERSATION_COLUMNS`; branches name theirs."""
+    names = words.sources.CONVERSATION_COLUMNS
+    numbers = {each.id: number for number, each in enumerate(conversations, 1) if each.id}
+    return [
+        {
+            names["number"]: number,
+            names["title"]: _short(each.title or each.id),
+            names["messages"]: len(each.messages),
+            names["branch"]: words.sources.branch(numbers[each.parent], each.after) if each.parent in numbers else "",
+            names["first"]: _short(_first_words(each)),
+        }
+        for number, each in enumerate(conversations, 1)
+    ]
+
+
+def _first_words(conversation: Conversation) -> str:
+    said = [(message.role, text) for message in conversation.messages[:6] for text in all_texts([message]) if text]
+    return next((text for role, text in said if role == "user"), said[0][1] if said else "")
+
+
+def _short(text: str) -> str:
+    shown = displayable(text[:_LONGEST_CELL])
+    return shown + "…" if len(text) > _LONGEST_CELL else shown
+
+
+def fault_rows(faults: Sequence[PolicyError]) -> list[list[dict[str, str]]]:
+    """Return what is wrong with a pack as rows of a card table: key or file, reason."""
+    return [
+        [
+            {"kind": "mono", "text": displayable(fault.path or fault.source)},
+            {"tone": "fault", "text": displayable(fault.reason)},
+        ]
+        for fault in faults
     ]
 
 

@@ -11,6 +11,7 @@ __all__ = [
     "DAMAGED_TITLE",
     "DISMISS",
     "EMPTY_FILE",
+    "EMPTY_FOLDER",
     "EMPTY_TEXT",
     "EMPTY_TITLE",
     "EXPIRED",
@@ -20,7 +21,6 @@ __all__ = [
     "NOTHING_TO_READ",
     "NOTICES_TITLE",
     "NOTICE_COLUMNS",
-    "NOT_A_FILE",
     "NO_MESSAGES",
     "NO_NOTICES",
     "NO_SUCH_FILE",
@@ -52,11 +52,11 @@ OPEN: Final = "Open…"
 PASTE: Final = "Paste"
 PASTE_HINT: Final = "Paste messages, a request body, JSON Lines, an SSE capture, or plain text"
 READ: Final = "Read"
-UPLOAD: Final = "A file"
+UPLOAD: Final = "Files or a zip"
 PASTED_NAME: Final = "pasted text"
 LINK_TITLE: Final = "This link"
 PATH: Final = "Path"
-PATH_HINT: Final = "Or a file on this machine"
+PATH_HINT: Final = "Or a file or folder on this machine"
 FORMAT: Final = "Format"
 SAMPLES: Final = "**Or open a sample**"
 KEPT_OPEN: Final = "What was open before stays open below."
@@ -69,7 +69,7 @@ UNREADABLE_TITLE: Final = "This cannot be read"
 DAMAGED_TITLE: Final = "Not all of this could be read"
 DISMISS: Final = "Dismiss"
 NO_SUCH_FILE: Final = "There is no such file on this machine, or it may not be read."
-NOT_A_FILE: Final = "This is a folder. Name one file; folders come with the Leaks page."
+EMPTY_FOLDER: Final = "There is no file in this folder."
 PATHS_ARE_OFF: Final = "Paths are off, because this server can be reached from other machines."
 EMPTY_FILE: Final = "The file is empty: there is nothing to read in it."
 NO_MESSAGES: Final = "It was recognised, but it holds no messages."

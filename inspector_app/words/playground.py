@@ -38,7 +38,6 @@ __all__ = [
     "NO_HANDLE_FOUND",
     "NO_RULES",
     "OPTIONS",
-    "OTHER_CONVERSATIONS",
     "PACK",
     "PACKS",
     "PACK_HELP",
@@ -107,7 +106,13 @@ SEARCH_HINT: Final = "Search in this trace"
 OPTIONS: Final = "Options"
 DOWNLOAD: Final = "Download"
 VIEW: Final = "View"
-VIEWS: Final = {"messages": "Messages", "handles": "Handles", "decode": "Decode", "notices": "Notices"}
+VIEWS: Final = {
+    "messages": "Messages",
+    "handles": "Handles",
+    "decode": "Decode",
+    "notices": "Notices",
+    "conversations": "Conversations",
+}
 TITLES_MESSAGES: Final = ("Durable", "what your application stores", "Handle", "what the model reads")
 FACT_IDENTIFIERS: Final = "Identifiers replaced"
 FACT_ROUND_TRIP: Final = "Round trip"
@@ -219,7 +224,7 @@ def at_price(price: float, currency: str) -> str:
 
 CITATIONS: Final = "Citations in answers"
 PACK: Final = "Rules"
-PACKS: Final = {"auto": "Built-in and discovered", "builtin": "Built-in only"}
+PACKS: Final = {"auto": "Built-in and discovered", "builtin": "Built-in only", "own": "Own pack"}
 PACK_HELP: Final = (
     "The built-in pack knows its own tools. For a trace whose tools nobody declared, rules can be discovered from the "
     "values in it. Reports and checks count under the declared pack only."
@@ -275,9 +280,6 @@ HANDLES_HINT: Final = "Choose a row to see the handle in its first message."
 def go_to_message(number: int) -> str:
     """The button that shows a message."""
     return f"Show message {number}"
-
-
-OTHER_CONVERSATIONS: Final = "Only its first conversation is shown."
 
 
 def found(hits: int, messages: int) -> str:

@@ -1,0 +1,180 @@
+"""Reading many files, or one that takes long, in a thread: how far it is can be seen, and it can be stopped.
+
+Nothing here imports Streamlit. What was read when it is stopped can be opened, with a notice that says so.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from inspector_app import data
+from modelcontext_core import formats
+from modelcontext_core.errors import UnreadableTrace
+from modelcontext_core.formats.base import Conversation, Notice, Trace
+from modelcontext_core.formats.merging import merged
+
+__all__ = ["Given", "Reading", "files_below", "takes_long"]
+
+_LONG_BYTES: Final = 4 * 1024 * 1024
+_SECONDS_UNWATCHED: Final = 60.0
+_ZIP: Final = b"PK\x03\x04"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """One source: its name, and its content or the file that holds it."""
+
+    name: str
+    content: bytes = b""
+    path: Path | None = None
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return self.path.stat().st_size if self.path is not None else len(self.content)
+
+    def opened(self) -> BinaryIO:
+        """The source as a binary file."""
+        return self.path.open("rb") if self.path is not None else io.BytesIO(self.content)
+
+
+def takes_long(given: Given) -> bool:
+    """Return whether a source is better read in a thread: a zip, or a large file. Raises `OSError`."""
+    if given.size > _LONG_BYTES:
+        return True
+    with given.opened() as file:
+        return file.read(4) == _ZIP
+
+
+def files_below(folder: Path) -> list[Given]:
+    """Return the files below a folder, sorted; hidden ones are left out."""
+    found = [
+        each
+        for each in sorted(folder.rglob("*"))
+        if each.is_file() and not any(part.startswith(".") for part in each.relative_to(folder).parts)
+    ]
+    return [Given(name=each.relative_to(folder).as_posix(), path=each) for each in found]
+
+
+class Reading:
+    """Sources that are being read as one trace. `done` and `messages` say how far it is."""
+
+    def __init__(self, sources: Sequence[Given], name: str, format_name: str = "") -> None:
+        self.sources = sources
+        self.name = name
+        self.done = 0
+        self.messages = 0
+        self._format = format_name or None
+        self._file: BinaryIO | None = None
+        self._bytes_done = 0
+        self._total = 1
+        self._result: Trace | UnreadableTrace | OSError | None = None
+        self._looked = time.monotonic()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        """Whether there is more to come. Asking keeps it from ending as unwatched."""
+        self._looked = time.monotonic()
+        return self._thread.is_alive()
+
+    @property
+    def share(self) -> float:
+        """How much of the bytes was read, from 0 to 1."""
+        here = 0
+        with suppress(ValueError, OSError, AttributeError):  # closed meanwhile
+            here = self._file.tell() if self._file is not None else 0
+        return min(1.0, (self._bytes_done + here) / self._total)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait a while; return whether it has ended."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def stop(self) -> None:
+        """End it: what was read so far can be opened."""
+        self._stop.set()
+
+    def held(self) -> data.Held:
+        """Hold what was read. Raises `UnreadableTrace` or `OSError` when nothing could be."""
+        self._thread.join()
+        if not isinstance(self._result, Trace):
+            raise self._result or UnreadableTrace("reading ended without a result")
+        alone = self.sources[0] if len(self.sources) == 1 else None
+        content = b""
+        if alone is not None:
+            content = alone.content or (alone.path.read_bytes() if alone.path is not None else b"")
+        return data.shelf().put(self._result, content, self.name, size=self._total)
+
+    def _run(self) -> None:
+        try:
+            self._total = max(1, sum(each.size for each in self.sources))
+            found = merged(self._traces())
+        except (UnreadableTrace, OSError) as error:
+            self._result = error
+            return
+        if not any(each.messages for each in found.conversations) and found.notices:
+            self._result = UnreadableTrace(found.notices[0].text, position=found.notices[0].where)
+        else:
+            self._result = found
+
+    def _traces(self) -> Iterator[Trace]:
+        for given in self.sources:
+            try:
+                yield from self._traces_of(given)
+            except (UnreadableTrace, OSError) as error:
+                if len(self.sources) == 1:
+                    raise
+                yield Trace(format="", notices=(_unread(given, error),))
+            if self._ended:
+                break
+            self.done += 1
+        if self._ended and self.done < len(self.sources):
+            text = f"reading was stopped after {self.done:,} of {len(self.sources):,} files"
+            yield Trace(format="", notices=(Notice(kind="limit", where="", text=text),))
+
+    @property
+    def _ended(self) -> bool:
+        return self._stop.is_set() or time.monotonic() - self._looked > _SECONDS_UNWATCHED
+
+    def _traces_of(self, given: Given) -> Iterator[Trace]:
+        several = len(self.sources) > 1
+        with given.opened() as file:
+            self._file = file
+            for trace in formats.iter_traces(file, name=given.name, format=self._format):
+                self.messages += sum(len(each.messages) for each in trace.conversations)
+                yield _named(trace, given.name) if several else trace
+                if self._ended:
+                    break
+            self._file = None
+        self._bytes_done += given.size
+
+
+def _unread(given: Given, error: UnreadableTrace | OSError) -> Notice:
+    reason = str(error) if isinstance(error, UnreadableTrace) else error.strerror or str(error)
+    return Notice(kind="skipped", where=given.name, text=f"the file is not read: {reason}")
+
+
+def _named(trace: Trace, name: str) -> Trace:
+    """A trace of one of several files: the file's name stands in its titles and notices."""
+
+    def titled(conversation: Conversation) -> Conversation:
+        title = f"{name} · {conversation.title}" if conversation.title else name
+        return replace(conversation, title=title)
+
+    return replace(
+        trace,
+        conversations=tuple(map(titled, trace.conversations)),
+        notices=tuple(
+            replace(notice, where=f"{name}: {notice.where}" if notice.where else name) for notice in trace.notices
+        ),
+    )
