@@ -45,7 +45,8 @@ def test_every_field_is_part_of_the_address() -> None:
     """A field that is added to the state and forgotten in the address is found."""
     changed = PlaygroundState(
         sample="s", format="f", conversation=2, message=1, view="decode", citations=False, pack="builtin",
-        off=(1,), partial=True, as_result=True, encoding=ENCODINGS[1], price=1.0, currency=words.playground.CURRENCIES[1],
+        off=(1,), partial=True, as_result=True, encoding=ENCODINGS[1], price=1.0,
+        currency=words.playground.CURRENCIES[1],
     )  # fmt: skip
 
     written = set(changed.to_query()) | {"path", "key", "problem"}
