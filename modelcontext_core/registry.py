@@ -32,7 +32,7 @@ from modelcontext_core.messages import (
 )
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies, ToolPolicy
 from modelcontext_core.prompt import protocol_prompt
-from modelcontext_core.rewriting import Replacement, Rewriting
+from modelcontext_core.rewriting import Rewriting
 from modelcontext_core.scanner import Event
 from modelcontext_core.sources import HandleSpaces, Origin
 from modelcontext_core.stream import StreamDecoder, output_rules
@@ -160,13 +160,25 @@ class Registry:
         """The same, and every replacement with its place on both sides."""
         encoder = Encoder(list(messages), self._spaces, self.policies)
         encoder.run()
-        spans = tuple(
-            _span(message, path, replacement)
-            for message, path, replacements in encoder.replacements()
-            for replacement in replacements
-        )
+        written: dict[str, tuple[str, Space]] = {}  # what was written -> the handle in it
+        spans = []
+        for message, path, replacements in encoder.replacements():
+            for start, end, out_start, out_end, text in replacements:
+                known = written.get(text) or written.setdefault(text, _handle_in(text))
+                spans.append(
+                    Span(
+                        message=message,
+                        path=path,
+                        start=start,
+                        end=end,
+                        out_start=out_start,
+                        out_end=out_end,
+                        handle=known[0],
+                        space=known[1],
+                    )
+                )
         self._uses = Counter(span.handle for span in spans)
-        return EncodeReport(messages=tuple(encoder.messages()), spans=spans)
+        return EncodeReport(messages=tuple(encoder.messages()), spans=tuple(spans))
 
     def encode_tools(self, tools: Iterable[Tool]) -> list[Tool]:
         """Copies of tool definitions with the routing ids of the MCP bridge replaced."""
@@ -306,23 +318,11 @@ class Registry:
             )
 
 
-def _span(message: int, path: str, replacement: Replacement) -> Span:
-    handle = replacement.handle
-    space: Space
-    token = next(handle_tokens(handle), None)
+def _handle_in(written: str) -> tuple[str, Space]:
+    """The handle, and its space, of what encoding wrote in one place: a handle alone, or one inside a citation."""
+    token = next(handle_tokens(written), None)
     if token is not None:
-        handle, space = handle[token.start : token.end], token.space
-    else:
-        word = whole_word_handle(handle)
-        assert word is not None
-        space = word[0]
-    return Span(
-        message=message,
-        path=path,
-        start=replacement.start,
-        end=replacement.end,
-        out_start=replacement.out_start,
-        out_end=replacement.out_end,
-        handle=handle,
-        space=space,
-    )
+        return written[token.start : token.end], token.space
+    word = whole_word_handle(written)
+    assert word is not None
+    return written, word[0]
