@@ -18,6 +18,7 @@ st.logo(str(_STATIC / "icon.png"), size="small")
 PAGES = [
     st.Page("app_pages/playground.py", title=words.common.PAGE_PLAYGROUND, icon=":material/compare:", default=True),
     st.Page("app_pages/streams.py", title=words.streams.PAGE, icon=":material/bar_chart:"),
+    st.Page("app_pages/leaks.py", title=words.leaks.PAGE, icon=":material/grid_on:"),
     st.Page("app_pages/sessions.py", title=words.sessions.PAGE, icon=":material/history:"),
 ]
 

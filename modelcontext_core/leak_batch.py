@@ -46,6 +46,7 @@ __all__ = [
     "locally",
     "make_tasks",
     "measure_task",
+    "named_traces",
     "pieces_of",
     "scan_files",
     "scan_task",
@@ -157,7 +158,7 @@ def scan_task(task: Task, settings: Settings) -> ScanResult:
     for piece in task:
         whole = piece.start == 0
         try:
-            for name, trace in _traces(piece, settings):
+            for name, trace in named_traces(piece, settings):
                 collector.scan(trace, settings.pack, settings.detectors, name=name, values=settings.values)
                 if settings.suggest:
                     proposals = combine(proposals, propose(trace, settings.pack))
@@ -173,7 +174,7 @@ def measure_task(task: Task, settings: Settings, suggestions: Sequence[Suggestio
     effects: dict[str, Effect] = {}
     for piece in task:
         try:
-            for _, trace in _traces(piece, settings):
+            for _, trace in named_traces(piece, settings):
                 for tool, effect in measure(trace, settings.pack, suggestions, settings.detectors).items():
                     effects[tool] = effects.get(tool, NOTHING).plus(effect)
         except (UnreadableTrace, OSError):
@@ -181,7 +182,9 @@ def measure_task(task: Task, settings: Settings, suggestions: Sequence[Suggestio
     return effects
 
 
-def _traces(piece: Piece, settings: Settings) -> Iterator[tuple[str, Trace]]:
+def named_traces(piece: Piece, settings: Settings) -> Iterator[tuple[str, Trace]]:
+    """The traces of a piece with their names: the path, with the record's number when there are several. Raises
+    `UnreadableTrace` and `OSError`."""
     source: Path | BinaryIO
     if piece.end >= 0:
         with Path(piece.path).open("rb") as file:

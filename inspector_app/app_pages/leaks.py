@@ -1,0 +1,24 @@
+"""The Leaks page: where raw identifiers still reach the model, in one trace or in thousands, and what to do."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from inspector_app import state
+from inspector_app.app_pages import leaks_open, leaks_work
+from inspector_app.page_state.leaks import LeaksState
+
+
+def _page() -> None:
+    current = state.save(state.load(LeaksState))
+    scan = leaks_open.opened(current)
+    if scan is None:
+        with st.container(key="opening"):
+            leaks_open.empty_page(state.load(LeaksState))
+    elif scan.result is None:
+        leaks_open.scan_now(scan)
+    else:
+        leaks_work.work_area(state.load(LeaksState), scan)
+
+
+_page()

@@ -1,0 +1,291 @@
+"""What the Leaks page has open: files or a saved report, the pack that counts, and what the scan found.
+
+Like traces, scans are held in the server's memory for a while under a key that nobody can guess. Files named by a path
+are read again when needed; uploaded ones are held.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from inspector_app import __version__, data
+from inspector_app.views.analysis import Analysis
+from modelcontext_core.baseline import Baseline, Judged, judge
+from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
+from modelcontext_core.errors import UnreadableTrace
+from modelcontext_core.formats.base import Trace
+from modelcontext_core.leak_batch import (
+    Piece,
+    Progress,
+    ScanResult,
+    Settings,
+    locally,
+    make_tasks,
+    named_traces,
+    pieces_of,
+    scan_files,
+)
+from modelcontext_core.leak_json import SavedReport, dump_report, load_report
+from modelcontext_core.leak_report import RowKey
+from modelcontext_core.leak_scan import Occurrence, encoded_conversations
+from modelcontext_core.leaks import IdentifierLeak
+from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
+from modelcontext_core.sarif import sarif_log
+from modelcontext_core.suggestions import Comparison, apply, compare
+
+__all__ = ["Scan", "Scans", "is_report", "of_trace", "open_files", "open_path", "scans", "today"]
+
+_SECONDS_HELD: Final = 15 * 60
+_MOST_HELD: Final = 8
+_REPORT_MARK: Final = b'{"schema":"modelcontext-leaks/'
+
+
+@dataclass(slots=True, eq=False)
+class Scan:
+    """One source of the Leaks page. `result` is None until `run`; of a saved report there are no `pieces`."""
+
+    name: str
+    pieces: Sequence[Piece] = ()
+    files: dict[str, bytes] = field(default_factory=dict)
+    key: str = field(default_factory=lambda: secrets.token_hex(16))
+    base: ToolPolicies = DEFAULT_POLICIES
+    pack: ToolPolicies = DEFAULT_POLICIES
+    applied: int = 0
+    detectors: Detectors = DEFAULT_DETECTORS
+    baseline: Baseline | None = None
+    result: ScanResult | None = None
+    version: int = 0
+    touched: float = 0.0
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether only a report is there: nothing can be scanned again, no message be shown."""
+        return not self.pieces
+
+    @property
+    def size(self) -> int:
+        """How many bytes a scan reads."""
+        return sum(piece.size for piece in self.pieces)
+
+    @property
+    def judged(self) -> Judged:
+        """The leaks against the baseline, today."""
+        return judge(self._done.report, self.baseline or Baseline(), today())
+
+    @property
+    def _done(self) -> ScanResult:
+        assert self.result is not None
+        return self.result
+
+    def _settings(self) -> Settings:
+        return Settings(pack=self.pack, detectors=self.detectors, opener=self._open if self.files else None)
+
+    def _open(self, path: str) -> BinaryIO:
+        return io.BytesIO(self.files[path])
+
+    def run(self, progress: Progress) -> None:
+        """Scan everything under the pack, and measure what suggestions do. `progress` may raise to stop."""
+        # In this process: workers would begin by importing whatever serves the page.
+        self.result = scan_files(make_tasks(self.pieces), self._settings(), locally(1), progress)
+        self.version += 1
+
+    def apply(self, number: int) -> None:
+        """Put a suggestion into the pack. The next run counts under it."""
+        changed = apply(self.pack, self._done.suggestions[number])
+        self.pack = replace(changed, name="suggested") if changed.name == DEFAULT_POLICIES.name else changed
+        self.applied += 1
+        self.result = None
+
+    def use(self, pack: ToolPolicies) -> None:
+        """Count under another pack from the next run on."""
+        self.pack = self.base = pack
+        self.applied = 0
+        self.result = None
+
+    def reset(self) -> None:
+        """Take every applied suggestion back."""
+        self.use(self.base)
+
+    def look_for(self, detectors: Detectors) -> None:
+        """Use other detectors from the next run on."""
+        if detectors != self.detectors:
+            self.detectors = detectors
+            self.result = None
+
+    def accept(self, key: RowKey, reason: str, until: str) -> None:
+        """Accept a leak. Raises `BaselineError` without a reason."""
+        self.baseline = (self.baseline or Baseline()).accept(key, reason, until)
+
+    def compare(self, other: ToolPolicies) -> list[Comparison]:
+        """The leaks of each producer under the pack and under another."""
+        return compare(self.pack, other, (trace for _, trace in self._traces()), self.detectors)
+
+    def _traces(self) -> Iterator[tuple[str, Trace]]:
+        for piece in self.pieces:
+            try:
+                yield from named_traces(piece, self._settings())
+            except (UnreadableTrace, OSError):
+                continue  # named by the scan
+
+    def message_of(self, occurrence: Occurrence) -> Analysis | None:
+        """The conversation of an occurrence under the pack; None when its source is not at hand."""
+        path = occurrence.trace.partition("#")[0]
+        for piece in (each for each in self.pieces if each.path in (path, occurrence.trace)):
+            try:
+                for name, trace in named_traces(piece, self._settings()):
+                    if name == occurrence.trace:
+                        return _analysis(trace, occurrence, self.pack)
+            except (UnreadableTrace, OSError):
+                return None
+        return None
+
+    def report_file(self) -> bytes:
+        """The report with its suggestions, to be opened again."""
+        return dump_report(SavedReport(report=self._done.report, suggestions=self._done.suggestions)).encode()
+
+    def sarif_file(self) -> bytes:
+        """The report as SARIF 2.1.0."""
+        log = sarif_log(self._done.report, version=__version__, baseline=self.baseline, today=today())
+        return json.dumps(log, indent=1).encode()
+
+
+def _analysis(trace: Trace, occurrence: Occurrence, pack: ToolPolicies) -> Analysis | None:
+    for encoded in encoded_conversations(trace, pack):
+        if encoded.number != occurrence.conversation:
+            continue
+        own = trace.conversations[encoded.number].messages
+        # Of a branch only its own messages are shown; what its parent's registered is known all the same.
+        after = encoded.messages[encoded.first :]
+        spans = tuple(
+            replace(span, message=span.message - encoded.first)
+            for span in encoded.spans
+            if span.message >= encoded.first
+        )
+        leaks: tuple[IdentifierLeak, ...] = tuple(encoded.registry.leaked_identifiers(after))
+        return Analysis(
+            messages=own,
+            encoded=after,
+            spans=spans,
+            handles=encoded.registry.handles(),
+            leaks=leaks,
+            user_ids=0,
+            registry=encoded.registry,
+            discovered=False,
+            proposals=(),
+            off=frozenset(),
+        )
+    return None
+
+
+def today() -> str:
+    """The date that end dates of a baseline are compared with."""
+    return datetime.now(UTC).date().isoformat()
+
+
+# --- opening
+
+
+def is_report(content: bytes) -> bool:
+    """Whether a file is a saved report."""
+    return content[:200].lstrip().replace(b" ", b"").replace(b"\n", b"").startswith(_REPORT_MARK)
+
+
+def open_path(path: Path) -> Scan:
+    """A file, a folder or a saved report of this machine. Raises `OSError`, and `ReportError` for a damaged report."""
+    if path.is_dir():
+        files = [each for each in sorted(path.rglob("*")) if each.is_file() and not _hidden(each, path)]
+        return Scan(name=f"{path.name}/", pieces=[piece for each in files for piece in pieces_of(each)])
+    with path.open("rb") as file:
+        head = file.read(200)
+    if is_report(head):
+        return _saved(path.name, path.read_bytes())
+    return Scan(name=path.name, pieces=list(pieces_of(path)))
+
+
+def _hidden(path: Path, below: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(below).parts)
+
+
+def open_files(name: str, files: Sequence[tuple[str, bytes]]) -> Scan:
+    """Uploaded files: one saved report, or traces. Raises `ReportError` for a damaged report."""
+    if len(files) == 1 and is_report(files[0][1]):
+        return _saved(*files[0])
+    pieces = [Piece(each, len(content)) for each, content in files]
+    return Scan(name=name, pieces=pieces, files=dict(files))
+
+
+def _saved(name: str, content: bytes) -> Scan:
+    saved = load_report(content.decode("utf-8", errors="replace"))
+    return Scan(name=name, result=ScanResult(report=saved.report, suggestions=saved.suggestions))
+
+
+# --- holding
+
+
+class Scans:
+    """Scans by key, each for a quarter of an hour after it was last used."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._held: OrderedDict[str, Scan] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, scan: Scan) -> Scan:
+        """Hold a scan; the oldest goes when there are too many."""
+        with self._lock:
+            scan.touched = self._clock()
+            self._held[scan.key] = scan
+            self._drop_old()
+            while len(self._held) > _MOST_HELD:
+                self._held.popitem(last=False)
+            timer = threading.Timer(_SECONDS_HELD + 1, self._sweep)
+            timer.daemon = True
+            timer.start()
+        return scan
+
+    def get(self, key: str) -> Scan | None:
+        """Return the scan of a key, or None when there is none, or no longer."""
+        with self._lock:
+            self._drop_old()
+            scan = self._held.get(key)
+            if scan is not None:
+                scan.touched = self._clock()
+                self._held.move_to_end(key)
+            return scan
+
+    def forget(self, key: str) -> None:
+        """Drop a scan at once."""
+        with self._lock:
+            self._held.pop(key, None)
+
+    def _drop_old(self) -> None:
+        oldest = self._clock() - _SECONDS_HELD
+        for key in [key for key, scan in self._held.items() if scan.touched <= oldest]:
+            del self._held[key]
+
+    def _sweep(self) -> None:
+        with self._lock:
+            self._drop_old()
+
+
+_SCANS: Final = Scans()
+
+
+def scans() -> Scans:
+    """The scans of this server; a key that nobody can guess tells tabs apart."""
+    return _SCANS
+
+
+def of_trace(held: data.Held) -> Scan:
+    """The trace that is open on the other pages."""
+    return open_files(held.name, [(held.name, held.data)])

@@ -1,0 +1,242 @@
+"""What the Leaks page draws: facts, heat map, findings, coverage, cards, and the CSV of the rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from inspector_app import words
+from inspector_app.views.hidden import displayable
+from inspector_app.words.common import OurName
+from modelcontext_core.baseline import Baseline, Judged
+from modelcontext_core.leak_report import Counts, LeakReport, RowKey
+from modelcontext_core.leak_scan import Occurrence
+from modelcontext_core.suggestions import Comparison, Suggestion, advice_for
+
+__all__ = [
+    "COLUMNS",
+    "Chosen",
+    "advice_rows",
+    "compare_rows",
+    "coverage_rows",
+    "facts",
+    "finding_rows",
+    "findings",
+    "heat_rows",
+    "producers",
+    "rows_csv",
+    "suggestion_cards",
+]
+
+COLUMNS: Final = ("content", "reasoning", "arguments", "parts", "schema")
+_LEVELS: Final = (10, 40, 150)
+_WIDEST_BAR: Final = 62
+_MOST_LISTED: Final = 2_000
+# A cell that begins like a formula would be run by a spreadsheet.
+_FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What is to be seen: a producer and a field ("" for all), and known ids, unknown ones, or both."""
+
+    producer: str = ""
+    field: str = ""
+    known: str = "both"
+
+    def takes(self, key: RowKey | Occurrence) -> bool:
+        """Whether a row or an occurrence belongs to it."""
+        return (
+            key.counts
+            and self.known in ("both", "registered" if key.registered else "unregistered")
+            and self.producer in ("", key.producer)
+            and self.field in ("", key.field)
+        )
+
+
+def producers(report: LeakReport) -> list[str]:
+    """The tools and roles with leaks, most first: the rows of the heat map, whatever the filter."""
+    totals: dict[str, int] = {}
+    for key, counts in report.rows.items():
+        if key.counts:
+            totals[key.producer] = totals.get(key.producer, 0) + counts.occurrences
+    return sorted(totals, key=lambda name: (-totals[name], name))
+
+
+def heat_rows(report: LeakReport, known: str) -> list[dict[str, Any]]:
+    """The heat map: for each producer a cell for each field (unregistered, and known ones beside), and its sum."""
+    chosen = Chosen(known=known)
+    cells: dict[tuple[str, str], list[int]] = {}
+    for key, counts in report.rows.items():
+        if chosen.takes(key):
+            cells.setdefault((key.producer, key.field), [0, 0])[key.registered] += counts.occurrences
+    names = producers(report)
+    sums = {name: sum(sum(cells.get((name, field), (0, 0))) for field in COLUMNS) for name in names}
+    most = max(sums.values(), default=0) or 1
+    return [
+        {
+            "name": displayable(name),
+            "cells": [_cell(*cells.get((name, field), (0, 0))) for field in COLUMNS],
+            "all": sums[name],
+            "share": round(_WIDEST_BAR * sums[name] / most),
+        }
+        for name in names
+    ]
+
+
+def _cell(count: int, missed: int) -> dict[str, int]:
+    level = 0 if not count else 1 + sum(count > limit for limit in _LEVELS)
+    return {"count": count, "missed": missed, "level": level}
+
+
+def facts(report: LeakReport, judged: Judged, baseline: Baseline | None) -> list[dict[str, str]]:
+    """The facts of the proof line."""
+    totals = report.totals
+    leaking = {key.producer for key in report.rows if key.counts and not key.registered}
+    missed = {key.fingerprint for key in report.rows if key.counts and key.registered}
+    found = [
+        _fact("left", words.leaks.FACT_LEFT, totals.leaks, words.leaks.in_traces(totals.leaking_traces), "✕", "fault"),
+        _fact(
+            "unregistered",
+            words.leaks.FACT_UNREGISTERED,
+            totals.unregistered,
+            words.leaks.producers(len(leaking)),
+            "✕",
+            "fault",
+        ),
+        _fact("missed", words.leaks.FACT_MISSED, totals.registered, words.leaks.places(len(missed)), "!", "warning"),
+        {
+            "key": "distinct",
+            "label": words.leaks.FACT_DISTINCT,
+            "value": words.leaks.distinct(len(report.identities), bool(report.more_identities)),
+            "sub": "",
+        },
+    ]
+    against = {"key": "baseline", "label": words.leaks.FACT_BASELINE, "value": "–", "sub": words.leaks.NO_BASELINE}
+    if baseline is not None:
+        against |= {"value": words.leaks.against(judged.new_leaks), "sub": words.leaks.gone(len(judged.gone))}
+        against["tone"] = "warning" if judged.new_leaks else "good"
+    kinds = len({key.kind for key in report.notices})
+    read = {"key": "scanned", "label": words.leaks.FACT_SCANNED, "value": words.leaks.scanned(totals.bytes)}
+    return [*found, against, read | {"sub": words.leaks.skipped(kinds)}]
+
+
+def _fact(key: str, label: str, number: int, sub: str, sign: str, tone: str) -> dict[str, str]:
+    if not number:
+        return {"key": key, "label": label, "value": "✓ 0", "tone": "good", "sub": ""}
+    return {"key": key, "label": label, "value": f"{sign} {number:,}", "tone": tone, "sub": sub}
+
+
+def findings(report: LeakReport, chosen: Chosen) -> tuple[list[Occurrence], int, int]:
+    """The occurrences to list, how many there are in all, and in how many traces (of one row; else at most)."""
+    listed = [each for each in report.occurrences if chosen.takes(each)][:_MOST_LISTED]
+    total = sum(counts.occurrences for key, counts in report.rows.items() if chosen.takes(key))
+    return listed, total, len({each.trace for each in listed})
+
+
+def finding_rows(found: Sequence[Occurrence]) -> list[dict[str, Any]]:
+    """Occurrences as rows of a table, under the names of `words.leaks.FINDING_COLUMNS`."""
+    names = words.leaks.FINDING_COLUMNS
+    return [
+        {
+            names["trace"]: displayable(each.trace.replace("\\", "/").rpartition("/")[2]),
+            names["message"]: each.message if each.message >= 0 else None,
+            names["field"]: each.field,
+            names["identifier"]: displayable(each.shown),
+            names["place"]: displayable(each.json_path or each.place),
+            names["known"]: words.leaks.known(each.registered),
+        }
+        for each in found
+    ]
+
+
+def suggestion_cards(suggestions: Sequence[Suggestion]) -> list[dict[str, Any]]:
+    """A card for each suggestion: its tool, the rule, the effect. Names of tools and keys are trace text."""
+    return [
+        {
+            "key": str(number),
+            "title": f"{displayable(each.tool)}   {words.leaks.effect(each.effect.before, each.effect.after)}",
+            "lines": [_rule(each), words.leaks.sure(OurName(each.sure))],
+        }
+        for number, each in enumerate(suggestions)
+    ]
+
+
+def _rule(each: Suggestion) -> str:
+    if each.action == "mine":
+        return "search its results for UUIDs (mine)"
+    if each.action == "empty":
+        return "add an empty policy: ids known from elsewhere are replaced"
+    rules = (
+        f"{displayable(rule.key) or f'{rule.kind} in text'} → {words.common.space_name(rule.space)}"
+        for rule in each.rules
+    )
+    return f"declare {', '.join(dict.fromkeys(rules))}"
+
+
+def advice_rows(report: LeakReport, suggestions: Iterable[Suggestion]) -> list[list[dict[str, str]]]:
+    """The producers that no suggestion helps, and why: rows of a card table."""
+    return [
+        [
+            {"kind": "mono", "text": displayable(each.producer)},
+            {"tone": "fault", "text": f"{each.leaks:,}"},
+            {"text": words.leaks.why(OurName(each.why))},
+        ]
+        for each in advice_for(report, suggestions)
+    ]
+
+
+def coverage_rows(report: LeakReport) -> list[list[dict[str, str]]]:
+    """Every position with what is encoded, restored, scanned, left, and left alone on purpose."""
+    rows = []
+    for position, count in report.coverage.items():
+        unsent = position in ("file_names", "metadata")
+        encoded = words.leaks.NOT_SENT if unsent else words.leaks.replaced(count.replaced)
+        scanned = words.leaks.texts(count.texts, count.characters)
+        if position == "citations":
+            encoded = scanned = words.leaks.WITH_ASSISTANT
+        alone = count.on_purpose + count.skipped
+        purpose = words.leaks.ON_PURPOSE.get(position, "")
+        rows.append(
+            [
+                {"text": words.leaks.POSITIONS[position]},
+                {"text": encoded},
+                {"text": words.leaks.RESTORED[position]},
+                {"text": scanned},
+                {"text": f"{count.left:,}", "tone": "fault" if count.left else ""},
+                {"text": f"{words.leaks.left_alone(alone)} · {purpose}" if purpose else words.leaks.left_alone(alone)},
+            ]
+        )
+    return rows
+
+
+def compare_rows(rows: Iterable[Comparison]) -> list[list[dict[str, str]]]:
+    """Two packs, a row for each producer."""
+    return [
+        [
+            {"kind": "mono", "text": displayable(each.producer)},
+            {"text": f"{each.first:,}"},
+            {"text": f"{each.second:,}", "tone": "good" if each.second < each.first else ""},
+        ]
+        for each in rows
+    ]
+
+
+def rows_csv(rows: Mapping[RowKey, Counts]) -> bytes:
+    """The rows as CSV, without any identifier; cells that a spreadsheet would run as a formula get an apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = ("role", "tool", "field", "kind", "registered", "reason", "place")
+    writer.writerow([*names, "fingerprint", "occurrences", "messages", "traces"])
+    for key, counts in rows.items():
+        values = [*key, key.fingerprint, counts.occurrences, counts.messages, counts.traces]
+        writer.writerow([_csv_cell(value) for value in values])
+    return out.getvalue().encode("utf-8", errors="backslashreplace")
+
+
+def _csv_cell(value: object) -> str:
+    text = str(value)
+    return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text
