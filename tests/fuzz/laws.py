@@ -92,14 +92,15 @@ def no_forging_law(whole: str, report: DecodeReport) -> None:
         assert touched or joined, f"{whole!r}: {out[token.start : token.end]} left in {out!r}"
 
 
-def decode_laws(registry: Registry, whole: str, cut: Iterable[Sequence[str]]) -> None:
-    """All laws of one answer and one registry."""
+def decode_laws(registry: Registry, whole: str, cut: Iterable[Sequence[str]]) -> str:
+    """All laws of one answer and one registry; gives the decoded text."""
     expected = registry.decode_output_text(whole)
     stream_law(whole, expected, registry.stream_decoder, cut)
     report = registry.decode_with_report(whole)
     assert expected == report.text
     report_law(whole, report)
     no_forging_law(whole, report)
+    return expected
 
 
 # ------------------------------------------------------------------------------------------------ encoding
@@ -148,6 +149,28 @@ def span_law(messages: Sequence[Message], report: EncodeReport) -> None:
     assert not spans
 
 
+def gluing_law(messages: Sequence[Message], report: EncodeReport, registry: Registry) -> None:
+    """Where nothing but known ids is looked for, an id was replaced only where it stands free, outside URLs and URIs,
+    or as a whole URL."""
+    rows = {row.handle: row for row in registry.handles()}
+    for span in report.spans:
+        message = messages[span.message]
+        policy = registry.policies.get(message.name) if message.role == "tool" and span.path == "content" else None
+        if policy is None or policy.output != "compact" or policy.mine or span.space not in SOURCES:
+            continue
+        text, start, end = message.content, span.start, span.end
+        form = text[start:end]
+        if form.startswith(f"{registry.policies.uri_scheme}://"):
+            continue
+        assert form == rows[span.handle].durable, f"{text!r}: {span}"
+        glue = LETTERS_DIGITS | {"_"} if is_uuid(form) else GLUE
+        assert free_before(text, start, glue), f"{text!r}: {span}"
+        assert free_after(text, end, glue), f"{text!r}: {span}"
+        for at in range(start):
+            if text.startswith("://", at) and (begin := http_start(text, at)) is not None:
+                assert not begin < start < link_end(text, at + 3), f"{text!r}: {span}"
+
+
 def json_law(before: str, after: str, *, keys: bool = False) -> None:
     """What was JSON stays JSON, byte for byte outside its strings; in arguments the keys stay, too."""
     if before.lstrip()[:1] in ("{", "[") and jsontext.is_valid(before):
@@ -165,6 +188,7 @@ def encode_laws(messages: Sequence[Message], new: Callable[[], Registry]) -> Non
     assert list(report.messages) == again, f"encoded twice: {difference(report.messages, again)}\n{messages}"
     assert issued == len(registry.handles()), "encoding twice issued a handle"
     span_law(messages, report)
+    gluing_law(messages, report, registry)
     for old, encoded in zip(messages, report.messages, strict=True):
         for (_, before), (_, after) in zip(texts_of(old), texts_of(encoded), strict=True):
             json_law(before, after)
