@@ -36,7 +36,7 @@ CASES = [
     for name in FILES
     for case in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 ]
-MOST_CUTS = 120
+MOST_CUTS = 4000
 NESTED = {"tool_calls": core.ToolCall, "parts": core.Part, "images": core.ToolImage}
 
 
@@ -114,7 +114,7 @@ def check(op: dict[str, Any], got: Any, given: Any = None) -> None:
 
 
 def cuts_of(text: str) -> Iterator[list[str]]:
-    """Character by character, then cut in two at every place (of a long text at 120, evenly spread)."""
+    """Character by character, then cut in two at every place (of a very long text at 4,000, evenly spread)."""
     step = 1 if len(text) <= 4000 else 7
     yield [text[i : i + step] for i in range(0, len(text), step)]
     count = min(len(text), MOST_CUTS) or 1
