@@ -62,15 +62,27 @@ def is_langgraph_file(path: Path) -> bool:
         connection.close()
 
 
+def uri_for_reading(path: Path) -> str:
+    """The address at which SQLite opens a file without making any other beside it.
+
+    A file in WAL mode that is opened the usual way gets two companions, even when it is only read. Without a log to
+    take in, it can be read as it stands.
+    """
+    logs = (path.with_name(path.name + ending) for ending in ("-wal", "-journal"))
+    pending = any(log.exists() and log.stat().st_size for log in logs)
+    return f"{path.absolute().as_uri()}?{'mode=ro' if pending else 'immutable=1'}"
+
+
 def _connect(path: Path) -> sqlite3.Connection:
-    uri = path.absolute().as_uri()
-    connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, check_same_thread=False, timeout=10)
+    connection = sqlite3.connect(uri_for_reading(path), uri=True, check_same_thread=False, timeout=10)
     try:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     except sqlite3.OperationalError:
-        # A file with a write-ahead log, in a folder where nothing may be made: read as it stands.
+        # A log that cannot be taken in, in a folder where nothing may be made: read as it stands.
         connection.close()
-        connection = sqlite3.connect(f"{uri}?immutable=1", uri=True, check_same_thread=False)
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?immutable=1", uri=True, check_same_thread=False, timeout=10
+        )
     connection.execute("PRAGMA query_only = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.text_factory = lambda data: data.decode("utf-8", "replace")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from inspector_app import launch
-from inspector_app.langgraph_file import LangGraphFile, is_langgraph_file
+from inspector_app.langgraph_file import LangGraphFile, is_langgraph_file, uri_for_reading
 from inspector_app.sandbox import Sandbox
 from inspector_app.store_sample import sample_store
 from modelcontext_core.contextstate import (
@@ -240,7 +240,7 @@ def open_postgres(url: str) -> OpenStore:
 def needs_migration(path: Path) -> bool:
     """Whether a file is a store of an older version, which is read only after it was brought up to date."""
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        connection = sqlite3.connect(uri_for_reading(path), uri=True)
     except sqlite3.Error:
         return False
     try:
