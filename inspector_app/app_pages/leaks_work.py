@@ -109,7 +109,7 @@ def _overview(current: LeaksState, scan: Scan, report: LeakReport) -> None:
 def _what_to_do(scan: Scan, report: LeakReport) -> None:
     assert scan.result is not None
     suggestions = scan.result.suggestions
-    with st.container(key="what_to_do", height=310):
+    with st.container(key="what_to_do", height=268):
         st.markdown(words.leaks.WHAT_TO_DO)
         st.caption(words.leaks.SAVED_ONLY if scan.is_saved else words.leaks.WHAT_TO_DO_HINT)
         if scan.applied and st.button(words.leaks.RESET, key="leaks_reset", icon=":material/undo:"):
@@ -124,7 +124,7 @@ def _what_to_do(scan: Scan, report: LeakReport) -> None:
             st.caption(words.leaks.NOTHING_TO_DO)
         rest = leaks.advice_rows(report, suggestions)
         if rest:
-            table("", "", (("", "40%"), ("", "16%"), ("", "44%")), rest, key="advice")
+            table(words.leaks.NO_RULE, "", words.leaks.ADVICE_COLUMNS, rest, key="advice")
 
 
 def _findings(current: LeaksState, scan: Scan, report: LeakReport) -> None:
@@ -156,7 +156,7 @@ def _list(current: LeaksState, scan: Scan, found: list[Occurrence]) -> int:
         pd.DataFrame(leaks.finding_rows(found)),
         hide_index=True,
         row_height=30,
-        height=300,
+        height=270,
         on_select="rerun",
         selection_mode="single-row-required",
         selection_default={"selection": {"rows": [min(current.finding, len(found) - 1)]}},

@@ -33,7 +33,7 @@ __all__ = [
 
 COLUMNS: Final = ("content", "reasoning", "arguments", "parts", "schema")
 _LEVELS: Final = (10, 40, 150)
-_WIDEST_BAR: Final = 62
+_WIDEST_BAR: Final = 42
 _MOST_LISTED: Final = 2_000
 # A cell that begins like a formula would be run by a spreadsheet.
 _FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
@@ -138,11 +138,12 @@ def findings(report: LeakReport, chosen: Chosen) -> tuple[list[Occurrence], int,
 
 
 def finding_rows(found: Sequence[Occurrence]) -> list[dict[str, Any]]:
-    """Occurrences as rows of a table, under the names of `words.leaks.FINDING_COLUMNS`."""
+    """Occurrences as rows under the names of `words.leaks.FINDING_COLUMNS`; of one trace without its name."""
     names = words.leaks.FINDING_COLUMNS
+    several = len({each.trace for each in found}) > 1
     return [
-        {
-            names["trace"]: displayable(each.trace.replace("\\", "/").rpartition("/")[2]),
+        ({names["trace"]: displayable(each.trace.replace("\\", "/").rpartition("/")[2])} if several else {})
+        | {
             names["message"]: each.message if each.message >= 0 else None,
             names["field"]: each.field,
             names["identifier"]: displayable(each.shown),

@@ -44,7 +44,9 @@ HEAT_MAP: Final = {
     "levels": ["1–10", "11–40", "41–150", "over 150"],
     "missed": "known to the registry, missed by the codec",
 }
-WHAT_TO_DO: Final = "What to do"
+WHAT_TO_DO: Final = "**What to do**"
+NO_RULE: Final = "No rule helps"
+ADVICE_COLUMNS: Final = (("Tool or role", "36%"), ("Raw ids", "18%"), ("Why", "46%"))
 WHAT_TO_DO_HINT: Final = "Click a card to apply it. The effect was measured on the loaded traces."
 NOTHING_TO_DO: Final = "No rule would replace more here."
 SAVED_ONLY: Final = "A saved report: to apply a suggestion or to see messages, open the traces themselves."
