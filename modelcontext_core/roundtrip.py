@@ -141,7 +141,9 @@ def _handles(text: str) -> Iterator[tuple[int, int, str]]:
 def _is_form_of(form: str, durable: str) -> bool:
     """Whether `form` is a way to write the identity `durable`: itself, escaped, as a URI, as a tag that names it."""
     plain = unescape(form).strip()
-    if durable in (form, form.strip(), plain, unquote_inner(form)) or without_fragment(plain) == without_fragment(durable):
+    if durable in (form, form.strip(), plain, unquote_inner(form)) or without_fragment(plain) == without_fragment(
+        durable
+    ):
         return True
     tag = CITATION_TAG.match(form)
     if tag is not None:
