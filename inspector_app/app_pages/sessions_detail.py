@@ -159,14 +159,17 @@ def _turn(current: SessionsState, shown: int, total: int) -> None:
     """Buttons to the rows before and after, where there are more than fit."""
     if total <= _ROWS:
         return
-    before = st.button(words.sessions.OLDER, key="sessions_rows_before", disabled=current.first <= 1)
-    after = st.button(words.sessions.NEWER, key="sessions_rows_after", disabled=current.first + shown > total)
+
+    def turn(to: int) -> None:
+        state.save(replace(state.load(SessionsState), first=max(1, min(to, total))))
+
+    first, after = current.first, current.first + shown
+    st.button(
+        words.sessions.EARLIER, key="sessions_rows_before", disabled=first <= 1, on_click=turn, args=(first - _ROWS,)
+    )
+    st.button(words.sessions.LATER, key="sessions_rows_after", disabled=after > total, on_click=turn, args=(after,))
     _number("first", total)
-    st.caption(words.sessions.range_shown(current.first, current.first + shown - 1, total))
-    if before or after:
-        wanted = current.first - _ROWS if before else current.first + _ROWS
-        state.save(replace(current, first=max(1, min(wanted, total))))
-        st.rerun(scope="fragment")
+    st.caption(words.sessions.range_shown(first, after - 1, total))
 
 
 def _events(opened: OpenStore, head: SessionHead, current: SessionsState, aside: Any) -> None:
@@ -202,13 +205,24 @@ def _payloads(opened: OpenStore, head: SessionHead, aside: Any) -> None:
 def _payload_pages(opened: OpenStore, head: SessionHead, pages: tuple[int, ...], following: int) -> None:
     if len(pages) == 1 and not following:
         return
-    version = f"{opened.key}:{opened.version}:{head.session_id}"
-    if st.button(words.sessions.OLDER, key="sessions_payloads_before", disabled=len(pages) == 1):
-        state.pin("sessions_payloads", version, pages[:-1])
-        st.rerun(scope="fragment")
-    if st.button(words.sessions.NEWER, key="sessions_payloads_after", disabled=not following):
-        state.pin("sessions_payloads", version, (*pages, following))
-        st.rerun(scope="fragment")
+
+    def turn(to: tuple[int, ...]) -> None:
+        state.pin("sessions_payloads", f"{opened.key}:{opened.version}:{head.session_id}", to)
+
+    st.button(
+        words.sessions.EARLIER,
+        key="sessions_payloads_before",
+        disabled=len(pages) == 1,
+        on_click=turn,
+        args=(pages[:-1],),
+    )
+    st.button(
+        words.sessions.LATER,
+        key="sessions_payloads_after",
+        disabled=not following,
+        on_click=turn,
+        args=((*pages, following),),
+    )
 
 
 def _operations(opened: OpenStore, head: SessionHead, revision: int) -> None:

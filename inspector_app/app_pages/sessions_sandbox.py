@@ -33,7 +33,7 @@ def sandbox(opened: OpenStore, head: SessionHead) -> None:
         st.caption(words.sessions.try_about(copy.copied_revision, copy.head().revision.session))
         if st.button(words.sessions.TRY_ANEW, key="sandbox_anew", icon=":material/refresh:"):
             opened.sandbox = None
-            st.rerun(scope="fragment")
+            st.rerun()
     preset = cast(
         "Preset",
         st.segmented_control(
@@ -77,7 +77,7 @@ def _form(copy: Sandbox, preset: Preset) -> None:
         copy.repeat()
     else:
         copy.attempt(given)
-    st.rerun(scope="fragment")
+    st.rerun()
 
 
 def _fields(begin: Draft, version: str) -> Draft:

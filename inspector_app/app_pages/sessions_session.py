@@ -97,12 +97,13 @@ def _timeline(opened: OpenStore, head: SessionHead) -> None:
     # Drawn from the bottom up: the place begins at its end, where the newest checkpoints are.
     with st.container(key="sessions_timeline", height=300, gap=None):
         if total > _PAGE:
-            _pages(current, first, total)
-        event = st.plotly_chart(
+            _pages(first, total)
+        key = f"sessions_chart:{version}"
+        st.plotly_chart(
             timeline(entries, colours, before=before, total=head.revision.source, revision=revision, base=base),
             theme=None,
-            key=f"sessions_chart:{version}",
-            on_select="rerun",
+            key=key,
+            on_select=lambda: _choose(state.field(key), total),
             selection_mode="points",
             config={"displayModeBar": False, "scrollZoom": False},
             alt=words.sessions.TIMELINE,
@@ -113,18 +114,25 @@ def _timeline(opened: OpenStore, head: SessionHead) -> None:
             key="sessions_timeline_head",
             config={"staticPlot": True, "displayModeBar": False},
         )
+
+
+def _choose(event: object, total: int) -> None:
     clicked = chosen_revision(event)
-    if clicked is not None and state.changed("sessions_clicked", version, clicked) and clicked != revision:
-        state.save(sessions_detail.chosen(current, clicked, total))
-        st.rerun(scope="fragment")
+    if clicked is not None:
+        state.save(sessions_detail.chosen(state.load(SessionsState), min(clicked, total), total))
 
 
-def _pages(current: SessionsState, first: int, total: int) -> None:
+def _pages(first: int, total: int) -> None:
+    def turn(to: int) -> None:
+        state.save(sessions_detail.chosen(state.load(SessionsState), max(1, min(to, total)), total))
+
     with st.container(horizontal=True, gap="small", key="sessions_pages"):
-        older = st.button(words.sessions.OLDER, key="sessions_older", disabled=first == 0)
-        newer = st.button(words.sessions.NEWER, key="sessions_newer", disabled=first + _PAGE >= total)
+        st.button(words.sessions.OLDER, key="sessions_older", disabled=first == 0, on_click=turn, args=(first,))
+        st.button(
+            words.sessions.NEWER,
+            key="sessions_newer",
+            disabled=first + _PAGE >= total,
+            on_click=turn,
+            args=(first + _PAGE + 1,),
+        )
         st.caption(words.sessions.range_shown(first + 1, min(first + _PAGE, total), total))
-    if older or newer:
-        wanted = first if older else first + _PAGE + 1
-        state.save(sessions_detail.chosen(current, max(1, min(wanted, total)), total))
-        st.rerun(scope="fragment")

@@ -23,6 +23,7 @@ __all__ = [
     "DELETE_ASKS",
     "DELETE_NOW",
     "DELETE_TITLE",
+    "EARLIER",
     "EMPTY_STORE",
     "EMPTY_TEXT",
     "EMPTY_TITLE",
@@ -44,6 +45,7 @@ __all__ = [
     "IMPORT_FILE",
     "IMPORT_NOW",
     "IMPORT_TITLE",
+    "LATER",
     "LINK",
     "MIGRATE",
     "MIGRATE_ASKS",
@@ -162,6 +164,8 @@ MIGRATE_ASKS: Final = (
 )
 MIGRATE: Final = "Bring it up to date"
 OLDER: Final = "Older"
+EARLIER: Final = "Previous"
+LATER: Final = "Next"
 NEWER: Final = "Newer"
 _KINDS: Final = {
     "sample": "copy in memory, nothing is written",
@@ -243,7 +247,7 @@ def timeline_hover(revision: int, first: int, last: int, size: int, turn: int) -
 
 def events_covered(first: int, last: int) -> str:
     """The events that a checkpoint covers."""
-    return f"events {first:,}–{last:,}"
+    return f"events {first:,}–{last:,}" if first < last else f"event {last:,}"
 
 
 def range_shown(first: int, last: int, total: int) -> str:
