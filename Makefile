@@ -28,6 +28,8 @@ bench: .venv/.dev
 fuzz: .venv/.dev
 	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -n 2 --dist load -m 'hypothesis or fuzz' -o timeout=3600 \
 		-o python_files='test_*.py fuzz_*.py'
+	$(BIN)/python -m tests.fuzz --cases 300000
+	$(BIN)/python -m tests.fuzz.growth
 
 # --- what has to be there
 

@@ -148,6 +148,10 @@ class HandleTable:
     __slots__ = ("_handles", "_known", "_prefix", "_shape", "_start", "_values", "_width")
 
     def __init__(self, prefix: str, width: int = 0, start: int = 1) -> None:
+        """Raises `ValueError` for a prefix that holds `://`: such a handle would stand inside a URL, where none is
+        read."""
+        if "://" in prefix:
+            raise ValueError(f"a handle of a table cannot begin with {prefix!r}: '://' begins a URL")
         self._prefix = prefix
         self._width = width
         self._start = start

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from inspector_app.commands import decode, encode, formats, leaks, policy, serve, stream_check
+from inspector_app.commands import decode, encode, formats, leaks, policy, serve, sessions, stream_check
 from inspector_app.commands.base import Command
 
 __all__ = ["COMMANDS", "SERVE"]
 
-_ALL = (encode.COMMAND, decode.COMMAND, formats.COMMAND, leaks.COMMAND, policy.COMMAND, stream_check.COMMAND)
+_ALL = (
+    encode.COMMAND,
+    decode.COMMAND,
+    formats.COMMAND,
+    leaks.COMMAND,
+    policy.COMMAND,
+    stream_check.COMMAND,
+    sessions.COMMAND,
+)
 
 COMMANDS: dict[str, Command] = {command.name: command for command in _ALL}
 
