@@ -61,7 +61,7 @@ def left_text(rows: Sequence[object]) -> str:
     return text
 
 
-def unfolded(rows: Sequence[object]) -> list[list[list[str | list[str | int]]]]:
+def unfolded(rows: Sequence[Any]) -> list[list[list[str | list[str | int]]]]:
     """All rows, those in folds too."""
     result: list[list[list[str | list[str | int]]]] = []
     for row in rows:
