@@ -20,6 +20,7 @@ PAGES = [
     st.Page("app_pages/streams.py", title=words.streams.PAGE, icon=":material/bar_chart:"),
     st.Page("app_pages/leaks.py", title=words.leaks.PAGE, icon=":material/grid_on:"),
     st.Page("app_pages/sessions.py", title=words.sessions.PAGE, icon=":material/history:"),
+    st.Page("app_pages/policies.py", title=words.policies.PAGE, icon=":material/rule:"),
 ]
 
 st.navigation(PAGES, position="top").run()

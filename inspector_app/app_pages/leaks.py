@@ -12,6 +12,7 @@ from inspector_app.page_state.leaks import LeaksState
 def _page() -> None:
     current = state.save(state.load(LeaksState))
     scan = leaks_open.opened(current)
+    state.keep("leaks_open", scan.key if scan else None)
     if scan is None:
         with st.container(key="opening"):
             leaks_open.empty_page(state.load(LeaksState))

@@ -1,0 +1,38 @@
+"""What the Policies page remembers: which table is edited, and which way a call is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, cast, get_args
+
+from inspector_app.page_state.reading import Given
+
+__all__ = ["PackView", "PoliciesState", "Way"]
+
+PackView = Literal["tools", "more", "keys"]
+Way = Literal["call", "result"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoliciesState:
+    """The pack itself is kept in the tab, not in the address."""
+
+    page: ClassVar[str] = "policies"
+
+    view: PackView = "tools"
+    way: Way = "call"
+
+    def to_query(self) -> dict[str, str]:
+        """Return the query parameters of this state; what is as by default is left out."""
+        default = PoliciesState()
+        return {name: getattr(self, name) for name in ("view", "way") if getattr(self, name) != getattr(default, name)}
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> PoliciesState:
+        """Read a state from query parameters; a wrong value falls back to its default."""
+        given = Given(query)
+        return cls(
+            view=cast("PackView", given.choice("view", get_args(PackView), "tools")),
+            way=cast("Way", given.choice("way", get_args(Way), "call")),
+        )
