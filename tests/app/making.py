@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from inspector_app import data
 from inspector_app.views.analysis import Analysis, Proof
