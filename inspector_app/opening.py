@@ -26,6 +26,7 @@ __all__ = [
     "PASTE_FIELD",
     "PATH_FIELD",
     "READ_AS_FIELD",
+    "file_field",
     "opened",
     "options_of",
     "path",
@@ -41,7 +42,8 @@ READ_AS_FIELD: Final = "read_as"
 PASTE_FIELD: Final = "open_paste"
 FILE_FIELD: Final = "open_file"
 PATH_FIELD: Final = "open_path"
-_FIELDS: Final = (PASTE_FIELD, PATH_FIELD, FILE_FIELD, FORMAT_FIELD)
+_UPLOADS: Final = "uploads"
+_UPLOADED: Final = "uploaded"
 _READING: Final = "reading"
 _SECONDS_WITHOUT_PROGRESS: Final = 0.4  # what ends sooner is opened at once
 
@@ -87,6 +89,12 @@ def options_of(current: PlaygroundState) -> data.Options:
     )
 
 
+def file_field() -> str:
+    """Return the key of the field for uploads, which is another after each upload."""
+    uploads = state.kept(_UPLOADS)
+    return f"{FILE_FIELD}:{uploads}" if uploads else FILE_FIELD
+
+
 # --- what takes long
 
 
@@ -123,7 +131,8 @@ def _finished(current: PlaygroundState) -> PlaygroundState:
 
 
 def _now_open(held: data.Held, wanted: PlaygroundState) -> PlaygroundState:
-    state.forget(*_FIELDS)
+    state.clear(PASTE_FIELD, PATH_FIELD, FORMAT_FIELD)
+    state.keep(_UPLOADED, None)
     if wanted.sample or wanted.path:
         state.set_held_key(_source(wanted), held.key)
         return state.save(wanted)
@@ -232,13 +241,13 @@ def _take(sources: Sequence[Given], name: str) -> None:
 def read() -> None:
     """Read what was pasted, else the file, else the path: the first that is there."""
     pasted = state.field(PASTE_FIELD) or ""
-    uploaded = state.field(FILE_FIELD)
+    uploaded = state.kept(_UPLOADED)
     named = (state.field(PATH_FIELD) or "").strip()
     if pasted.strip():
         name = words.opening.PASTED_NAME
         _take([Given(name=name, content=pasted.encode("utf-8", errors="surrogatepass"))], name)
-    elif uploaded:
-        upload()
+    elif uploaded is not None:
+        _take(*uploaded)
     elif named:
         path()
     else:
@@ -247,15 +256,19 @@ def read() -> None:
 
 def upload() -> None:
     """Open the files that were uploaded: several are one trace with a conversation or more each."""
-    sources = [Given(name=each.name, content=each.getvalue()) for each in state.field(FILE_FIELD) or ()]
+    sources = [Given(name=each.name, content=each.getvalue()) for each in state.field(file_field()) or ()]
     if not sources:
         return
+    # The field begins anew: what is uploaded next is not one more file of these.
+    state.keep(_UPLOADS, (state.kept(_UPLOADS) or 0) + 1)
     if any(each.size > MAX_UPLOAD_BYTES for each in sources):
         _fail(words.opening.too_large(MAX_UPLOAD_BYTES // (1024 * 1024)))
     elif not any(each.size for each in sources):
         _fail(words.opening.EMPTY_FILE)
     else:
-        _take(sources, sources[0].name if len(sources) == 1 else words.sources.files_name(len(sources)))
+        name = sources[0].name if len(sources) == 1 else words.sources.files_name(len(sources))
+        state.keep(_UPLOADED, (sources, name))  # to be read again, as another format, while it could not be
+        _take(sources, name)
 
 
 def path() -> None:

@@ -56,7 +56,7 @@ def _take(text: str, source: str, file: Path | None = None) -> None:
         else:
             state.keep(_PACK, made)
             state.save(replace(state.load(PlaygroundState), pack="own", off=()))
-            state.forget(PASTE_FIELD, PATH_FIELD)
+            state.clear(PASTE_FIELD, PATH_FIELD)
     state.keep(_FAULTS, tuple(found))
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "Problem",
     "bind",
     "changed",
+    "clear",
     "field",
     "first_time",
     "forget",
@@ -179,6 +180,12 @@ def first_time(name: str) -> bool:
 def field(name: str) -> Any:
     """Return what stands in a widget, for its callback; None when it is not drawn."""
     return st.session_state.get(name)
+
+
+def clear(*names: str) -> None:
+    """Empty fields of text, in a callback. To forget one that is drawn again at once would cut it off from the page."""
+    for name in names:
+        st.session_state[name] = ""
 
 
 def forget(*names: str) -> None:

@@ -117,7 +117,7 @@ def inputs() -> None:
             )
     with right:
         st.file_uploader(
-            words.opening.UPLOAD, key=opening.FILE_FIELD, on_change=opening.upload, accept_multiple_files=True
+            words.opening.UPLOAD, key=opening.file_field(), on_change=opening.upload, accept_multiple_files=True
         )
         if launch.local_files_allowed():
             st.text_input(

@@ -245,3 +245,22 @@ def test_the_page_fits_and_the_work_area_fills_the_window(
     assert no_sideways_scroll(page)
     assert box is not None
     assert 840 <= box["y"] + box["height"] <= 900
+
+
+def test_files_uploaded_together_are_conversations_to_choose_from(app_server: AppServer, open_page: OpenPage) -> None:
+    """Two files at once are one trace; a file uploaded after them is a trace of its own, not one more of these."""
+    page = open_page(app_server.url)
+    files = [file(f"{name}.json", json.dumps([{"role": "user", "content": name}]).encode()) for name in ("one", "two")]
+
+    page.locator("input[type=file]").first.set_input_files(files)
+    expect(page.locator(".source .name")).to_have_text(words.sources.files_name(2))
+    page.get_by_role("radio", name=words.playground.VIEWS["conversations"]).click()
+    expect(page.get_by_text(words.sources.conversations_hint(2))).to_be_visible()
+    # The table is a canvas: its second row, where the rows are chosen.
+    page.locator(".st-key-conversation_table .dvn-scroller").click(position={"x": 16, "y": 80})
+    expect(page.locator(".msg")).to_contain_text("two")
+    page.wait_for_url(re.compile("conversation=2"))
+
+    page.get_by_role("button", name=words.opening.OPEN).click()
+    page.locator("input[type=file]").first.set_input_files(files[:1])
+    expect(page.locator(".source .name")).to_have_text("one.json")
