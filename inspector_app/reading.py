@@ -24,6 +24,9 @@ __all__ = ["Given", "Reading", "files_below", "takes_long"]
 
 _LONG_BYTES: Final = 4 * 1024 * 1024
 _SECONDS_UNWATCHED: Final = 60.0
+# The reader computes all the time: without a rest now and then the pages would hardly be drawn meanwhile.
+_SECONDS_BETWEEN_RESTS: Final = 0.05
+_SECONDS_OF_REST: Final = 0.01
 _ZIP: Final = b"PK\x03\x04"
 
 
@@ -76,7 +79,7 @@ class Reading:
         self._bytes_done = 0
         self._total = 1
         self._result: Trace | UnreadableTrace | OSError | None = None
-        self._looked = time.monotonic()
+        self._looked = self._rested = time.monotonic()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -113,7 +116,7 @@ class Reading:
         content = b""
         if alone is not None:
             content = alone.content or (alone.path.read_bytes() if alone.path is not None else b"")
-        return data.shelf().put(self._result, content, self.name, size=self._total)
+        return data.shelf().put(self._result, content, self.name, size=self._bytes_done or self._total)
 
     def _run(self) -> None:
         try:
@@ -142,6 +145,11 @@ class Reading:
             text = f"reading was stopped after {self.done:,} of {len(self.sources):,} files"
             yield Trace(format="", notices=(Notice(kind="limit", where="", text=text),))
 
+    def _rest(self) -> None:
+        if time.monotonic() - self._rested > _SECONDS_BETWEEN_RESTS:
+            self._stop.wait(_SECONDS_OF_REST)
+            self._rested = time.monotonic()
+
     @property
     def _ended(self) -> bool:
         return self._stop.is_set() or time.monotonic() - self._looked > _SECONDS_UNWATCHED
@@ -153,6 +161,7 @@ class Reading:
             for trace in formats.iter_traces(file, name=given.name, format=self._format):
                 self.messages += sum(len(each.messages) for each in trace.conversations)
                 yield _named(trace, given.name) if several else trace
+                self._rest()
                 if self._ended:
                     break
             self._file = None
