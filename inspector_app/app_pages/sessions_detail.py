@@ -147,6 +147,7 @@ def _table(rows: Sequence[dict[str, Any]], key: str, *, select: bool = False) ->
             row_height=28,
             on_select="rerun" if select else "ignore",
             selection_mode="single-row",
+            placeholder="",
             key=key,
         )
     if not select:

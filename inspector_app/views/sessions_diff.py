@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
@@ -20,7 +21,8 @@ ADDED: Final = "+"
 _MOST_PAIRS: Final = 4_000_000
 _LONGEST_LINE: Final = 2_000
 # Lines less alike than this are not compared word by word.
-_ALIKE: Final = 0.4
+_ALIKE: Final = 0.5
+_WORD: Final = re.compile(r"\w+|\s+|.", re.DOTALL)
 
 
 def diff_view(before: Checkpoint, after: Checkpoint) -> dict[str, Any]:
@@ -119,18 +121,16 @@ def _blocks(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[str, in
 def _pair(old: str | None, new: str | None) -> tuple[list[object] | None, list[object] | None]:
     if old is None or new is None or max(len(old), len(new)) > _LONGEST_LINE:
         return None if old is None else _plain(old), None if new is None else _plain(new)
-    matcher = SequenceMatcher(None, old, new, False)
+    old_words, new_words = _WORD.findall(old), _WORD.findall(new)
+    matcher = SequenceMatcher(None, old_words, new_words, False)
     if matcher.ratio() < _ALIKE:
         return _plain(old), _plain(new)
     left: list[object] = []
     right: list[object] = []
     for kind, start, end, out_start, out_end in matcher.get_opcodes():
-        if kind == "equal":
-            left.extend(_plain(old[start:end]))
-            right.extend(_plain(new[out_start:out_end]))
-            continue
-        left.extend(_marked(old[start:end], REMOVED))
-        right.extend(_marked(new[out_start:out_end], ADDED))
+        before, after = "".join(old_words[start:end]), "".join(new_words[out_start:out_end])
+        left.extend(_plain(before) if kind == "equal" else _marked(before, REMOVED))
+        right.extend(_plain(after) if kind == "equal" else _marked(after, ADDED))
     return left, right
 
 
