@@ -28,6 +28,7 @@ from modelcontext_core.suggestions import (
     Effect,
     Proposals,
     Suggestion,
+    applied_packs,
     candidates,
     combine,
     measure,
@@ -56,6 +57,8 @@ _TASK_BYTES: Final = 4 * MIB
 _TASK_FILES: Final = 100
 _RANGE_BYTES: Final = 8 * MIB
 _MAX_MEASURED: Final = 40
+_LINES_TRIED: Final = 20
+_TRIED_BYTES: Final = 8 * MIB
 
 _Result = TypeVar("_Result")
 _Given = TypeVar("_Given")
@@ -136,16 +139,17 @@ def pieces_of(path: str | Path, format_name: str = "") -> Iterator[Piece]:
 def _lines_are_traces(path: Path, format_name: str) -> bool:
     """Whether each line of a file is one JSON document and one trace: only then may it be cut anywhere."""
     with path.open("rb") as file:
-        lines = [file.readline(_RANGE_BYTES) for _ in range(2)]
-    if not all(line.startswith(b"{") and line.rstrip().endswith(b"}") for line in lines):
+        lines = file.read(_TRIED_BYTES).splitlines(keepends=True)
+    # Whether a format joins the lines of a source may depend on what stands in them: it is tried on the first ones.
+    whole = [line for line in lines if line.endswith(b"\n")][:_LINES_TRIED]
+    if not all(line.startswith(b"{") and line.rstrip().endswith(b"}") for line in whole):
         return False
     try:
         name = format_name or formats.detect(path)
-        both = sum(1 for _ in formats.iter_traces(b"".join(lines), format=name))
+        found = sum(1 for _ in formats.iter_traces(b"".join(whole), format=name))
     except UnreadableTrace:
         return False
-    reader = next(each for each in formats.READERS if each.name == name)
-    return reader.joined is False and both == 2
+    return found == len(whole) > 1
 
 
 # --- work
@@ -172,10 +176,11 @@ def scan_task(task: Task, settings: Settings) -> ScanResult:
 def measure_task(task: Task, settings: Settings, suggestions: Sequence[Suggestion]) -> dict[str, Effect]:
     """What suggestions do to the traces of some files, by tool."""
     effects: dict[str, Effect] = {}
+    packs = applied_packs(settings.pack, suggestions)
     for piece in task:
         try:
             for _, trace in named_traces(piece, settings):
-                for tool, effect in measure(trace, settings.pack, suggestions, settings.detectors).items():
+                for tool, effect in measure(trace, settings.pack, suggestions, settings.detectors, packs=packs).items():
                     effects[tool] = effects.get(tool, NOTHING).plus(effect)
         except (UnreadableTrace, OSError):
             continue  # named by the scan

@@ -77,7 +77,7 @@ def dump_report(saved: SavedReport) -> str:
 
 
 def _occurrence_json(each: Occurrence) -> dict[str, Any]:
-    written = asdict(each)
+    written = each._asdict()
     if not each.value:
         del written["value"]
     return {**written, "fingerprint": each.fingerprint}
@@ -122,7 +122,7 @@ def _report(data: Mapping[str, Any]) -> LeakReport:
             for row in data["identities"]
         },
         more_identities=int(data["more_identities"]),
-        occurrences=tuple(_record(Occurrence, row) for row in data["occurrences"]),
+        occurrences=tuple(map(_occurrence, data["occurrences"])),
         coverage={position: _record(Coverage, row) for position, row in data["coverage"].items()},
         along={(row["message"], row["registered"]): row["occurrences"] for row in data["along"]},
         notices={NoticeKey(row["kind"], row["text"]): NoticeRow(row["times"], row["where"]) for row in data["notices"]},
@@ -137,14 +137,24 @@ def _record(kind: type[_Record], row: Mapping[str, Any]) -> _Record:
     """A record of scalars; a value of another type than its field's is damage."""
     values = {}
     for each in fields(kind):  # type: ignore[arg-type]
-        if each.name not in row and each.name == "value":
-            continue
         value = row[each.name]
         wanted = _SCALARS[str(each.type)]
         if type(value) is not wanted:
             raise TypeError(f"{each.name} is no {wanted.__name__}")
         values[each.name] = value
     return kind(**values)
+
+
+# Named tuples keep their annotations as references.
+_OCCURRENCE_TYPES: Final = {name: _SCALARS[kind.__forward_arg__] for name, kind in Occurrence.__annotations__.items()}
+
+
+def _occurrence(row: Mapping[str, Any]) -> Occurrence:
+    values = [row[name] if name != "value" else row.get(name, "") for name in Occurrence._fields]
+    for value, (name, wanted) in zip(values, _OCCURRENCE_TYPES.items(), strict=True):
+        if type(value) is not wanted:
+            raise TypeError(f"{name} is no {wanted.__name__}")
+    return Occurrence(*values)
 
 
 def _suggestion(row: Mapping[str, Any]) -> Suggestion:

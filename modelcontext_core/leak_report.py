@@ -205,28 +205,29 @@ class Collector:
         _add_all(self._notices, [(NoticeKey(kind, masked(text)), NoticeRow(1, where))])
 
     def _count(self, found: Sequence[Occurrence]) -> None:
+        # Plain numbers first, records last: a trace may have thousands of occurrences.
         rows: dict[RowKey, list[Occurrence]] = {}
-        identities: dict[IdentityKey, Identity] = {}
-        counts: Counter[str] = Counter()
+        times: Counter[tuple[IdentityKey, bool]] = Counter()
         for each in found:
             rows.setdefault(_row_of(each), []).append(each)
-            if not each.counts:
-                counts["on_purpose"] += 1
-                continue
-            counts["registered" if each.registered else "unregistered"] += 1
-            self._along[(min(max(each.message, 0), LAST_BUCKET), each.registered)] += 1
-            known = int(each.registered)
-            same = IdentityKey(each.identity, each.kind, each.shown)
-            _add_all(identities, [(same, Identity(registered=known, unregistered=1 - known))])
-        leaking = int(any(key.counts for key in rows))
-        self._totals += Totals(leaking_traces=leaking, **counts)
         for key, occurrences in rows.items():
+            number = len(occurrences)
             messages = len({(each.conversation, each.message) for each in occurrences})
-            _add_all(self._rows, [(key, Counts(occurrences=len(occurrences), messages=messages, traces=1))])
-        _add_all(self._identities, ((key, value + Identity(traces=1)) for key, value in identities.items()))
-        for each in found:
-            position = position_of(each.role, each.field)
-            self._covered(position, Coverage(left=int(each.counts), on_purpose=int(not each.counts)))
+            _add_all(self._rows, [(key, Counts(occurrences=number, messages=messages, traces=1))])
+            position = position_of(key.role, key.field)
+            if not key.counts:
+                self._covered(position, Coverage(on_purpose=number))
+                self._totals += Totals(on_purpose=number)
+                continue
+            self._covered(position, Coverage(left=number))
+            known = key.registered
+            self._totals += Totals(registered=number if known else 0, unregistered=0 if known else number)
+            self._along.update((min(max(each.message, 0), LAST_BUCKET), known) for each in occurrences)
+            times.update((IdentityKey(each.identity, each.kind, each.shown), known) for each in occurrences)
+        self._totals += Totals(leaking_traces=int(any(key.counts for key in rows)))
+        for same in dict.fromkeys(identity for identity, _ in times):
+            count = Identity(registered=times[same, True], unregistered=times[same, False], traces=1)
+            _add_all(self._identities, [(same, count)])
         self._occurrences += found
 
     def _covered(self, position: str, more: Coverage) -> None:
@@ -285,17 +286,17 @@ def _sampled(found: Sequence[Occurrence], most: int) -> list[Occurrence]:
     """At most so many: the first of every row, then the second of every row, and so on, each row in the order of
     hashes. So a rare row keeps an example beside a row of a million, and the sample of a union is that of the samples.
     """
-    hashed = sorted(((short_hash(*_identifying(each)), each) for each in found), key=_by_hash)
     if len(found) > most:
+        hashed = sorted(((short_hash(*_identifying(each)), each) for each in found), key=_by_hash)
         ranks: Counter[RowKey] = Counter()
         ranked = []
-        for number, pair in enumerate(hashed):
-            key = _row_of(pair[1])
+        for number, (_, each) in enumerate(hashed):
+            key = _row_of(each)
             ranks[key] += 1
-            ranked.append((ranks[key], number, pair))
+            ranked.append((ranks[key], number, each))
         ranked.sort(key=lambda item: item[:2])
-        hashed = [pair for _, _, pair in ranked[:most]]
-    return [each for _, each in sorted(hashed, key=lambda pair: (_where(pair[1]), pair[0]))]
+        found = [each for _, _, each in ranked[:most]]
+    return sorted(found, key=_identifying)
 
 
 def _row_of(each: Occurrence) -> RowKey:

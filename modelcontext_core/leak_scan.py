@@ -7,8 +7,8 @@ suggestions compare what it finds under two packs, and worker processes and clus
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors, Hit, PatternTime, find_hits, normalised
@@ -20,15 +20,22 @@ from modelcontext_core.messages import Message, Tool
 from modelcontext_core.policies import ToolPolicies
 from modelcontext_core.registry import Registry, Span
 
-__all__ = ["CutShort", "EncodedConversation", "Occurrence", "encoded_conversations", "find_occurrences", "position_of"]
+__all__ = [
+    "CutShort",
+    "EncodedConversation",
+    "Occurrence",
+    "count_leaks",
+    "encoded_conversations",
+    "find_occurrences",
+    "position_of",
+]
 
 SCHEMA_ROLE: Final = "tools"
 """The role of what stands in tool definitions, which belong to no message."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Occurrence:
-    """One identifier that the model sees.
+class Occurrence(NamedTuple):
+    """One identifier that the model sees. (A named tuple: a scan makes millions.)
 
     `trace` and `conversation` say where to open it, `message` is its position (-1: a tool definition), `path` the text
     in it, `[start, end)` characters of the *encoded* text. `json_path` is where it stands in that text when it is JSON,
@@ -99,11 +106,12 @@ class _Text(NamedTuple):
     reason: str
 
 
-def encoded_conversations(trace: Trace, pack: ToolPolicies) -> Iterator[EncodedConversation]:
+def encoded_conversations(trace: Trace, pack: ToolPolicies, *, spans: bool = True) -> Iterator[EncodedConversation]:
     """Every conversation of a trace, encoded by a registry of its own.
 
     A branch is encoded behind the messages of its parent that it continues. When the branches of a trace would repeat
-    more messages than a conversation may have, the rest of them are encoded alone.
+    more messages than a conversation may have, the rest of them are encoded alone. Without `spans` it is not said what
+    was replaced, which is quicker.
     """
     by_id = {conversation.id: conversation for conversation in trace.conversations if conversation.id}
     left = MAX_MESSAGES_PER_CONVERSATION
@@ -112,8 +120,13 @@ def encoded_conversations(trace: Trace, pack: ToolPolicies) -> Iterator[EncodedC
         left -= len(before)
         registry = Registry(policies=pack)
         tools = registry.encode_tools(conversation.tools)
-        report = registry.encode_with_report((*before, *conversation.messages))
-        yield EncodedConversation(number, len(before), report.messages, tools, report.spans, registry, pack)
+        messages = (*before, *conversation.messages)
+        if spans:
+            report = registry.encode_with_report(messages)
+            yield EncodedConversation(number, len(before), report.messages, tools, report.spans, registry, pack)
+        else:
+            encoded = registry.encode_messages(messages)
+            yield EncodedConversation(number, len(before), encoded, tools, (), registry, pack)
 
 
 def _before(conversation: Conversation, by_id: dict[str, Conversation], most: int) -> Sequence[Message]:
@@ -136,14 +149,12 @@ def find_occurrences(
     name: str = "",
     cut_short: Callable[[CutShort], None] = lambda _where: None,
     values: bool = False,
-    details: bool = True,
 ) -> Iterator[Occurrence]:
     """Every identifier in an encoded conversation, in the order of the text; those of tool definitions come first.
 
-    `name` is the trace's. `cut_short` is told of messages in which the user's patterns ran out of time. Without
-    `details` the places are left out, which is all that counting needs.
+    `name` is the trace's. `cut_short` is told of messages in which the user's patterns ran out of time.
     """
-    scan = _Scan(encoded, detectors, name, values, details)
+    scan = _Scan(encoded, name, values)
     for index, texts in _texts(encoded):
         time = PatternTime()
         for each in texts:
@@ -154,24 +165,32 @@ def find_occurrences(
             cut_short(CutShort(encoded.number, index))
 
 
+def count_leaks(encoded: EncodedConversation, detectors: Detectors = DEFAULT_DETECTORS) -> Counter[str]:
+    """How many leaks each producer has in an encoded conversation: what `find_occurrences` finds, only counted."""
+    found: Counter[str] = Counter()
+    for _, texts in _texts(encoded):
+        time = PatternTime()
+        for each in texts:
+            if each.reason != "user_text":
+                hits = len(find_hits(each.text, detectors, encoded.pack.uri_scheme, time))
+                if hits:
+                    found[masked(each.tool) or each.role] += hits
+    return found
+
+
 class _Scan:
     """What one scan remembers: the ids that the registry knows, looked up when there is a first finding."""
 
-    def __init__(
-        self, encoded: EncodedConversation, detectors: Detectors, name: str, values: bool, details: bool
-    ) -> None:
+    def __init__(self, encoded: EncodedConversation, name: str, values: bool) -> None:
         self._encoded = encoded
-        self._detectors = detectors
         self._name = name
         self._values = values
-        self._details = details
         self._known: frozenset[str] | None = None
 
     def occurrences(self, index: int, each: _Text, hits: Sequence[Hit]) -> Iterator[Occurrence]:
         links = link_regions(each.text, scheme_handles=True) if "://" in each.text else []
         links.reverse()
-        where = places(each.text, hits) if self._details else [("", "")] * len(hits)
-        for hit, (json_path, place) in zip(hits, where, strict=True):
+        for hit, (json_path, place) in zip(hits, places(each.text, hits), strict=True):
             while links and links[-1][1] <= hit.start:
                 links.pop()
             in_link = hit.kind.startswith("uuid") and bool(links) and links[-1][0] < hit.start
@@ -192,8 +211,8 @@ class _Scan:
                 kind=hit.kind,
                 registered=same.lower() in self._known_ids(),
                 reason=each.reason or ("inside_url" if in_link else ""),
-                shown=shortened(same) if self._details else "",
-                identity=short_hash(hit.kind, same) if self._details else "",
+                shown=shortened(same),
+                identity=short_hash(hit.kind, same),
                 value=value if self._values else "",
             )
 

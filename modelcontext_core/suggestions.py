@@ -7,6 +7,7 @@ the rule (`measure`). The three steps add up: they may run anywhere, in any orde
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
@@ -14,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.formats.base import Trace
 from modelcontext_core.leak_report import LeakReport
-from modelcontext_core.leak_scan import Occurrence, encoded_conversations, find_occurrences
+from modelcontext_core.leak_scan import count_leaks, encoded_conversations
 from modelcontext_core.policies import Discovery, Proposal, ToolPolicies, ToolPolicy
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Proposals",
     "Suggestion",
     "advice_for",
+    "applied_packs",
     "apply",
     "candidates",
     "combine",
@@ -198,6 +200,11 @@ def apply(pack: ToolPolicies, suggestion: Suggestion) -> ToolPolicies:
     return pack.extend(ToolPolicies(name=pack.name, tools={tool: changed}))
 
 
+def applied_packs(pack: ToolPolicies, suggestions: Iterable[Suggestion]) -> dict[str, ToolPolicies]:
+    """By tool, the pack with the suggestion for it."""
+    return {each.tool: apply(pack, each) for each in suggestions}
+
+
 # --- measuring
 
 
@@ -206,9 +213,13 @@ def measure(
     pack: ToolPolicies,
     suggestions: Sequence[Suggestion],
     detectors: Detectors = DEFAULT_DETECTORS,
+    *,
+    packs: Mapping[str, ToolPolicies] | None = None,
 ) -> dict[str, Effect]:
     """What each suggestion does to one trace, by tool; those whose tool is not in the trace have no effect and are
-    left out. Effects of several traces add up (`Effect.plus`)."""
+    left out. Effects of several traces add up (`Effect.plus`). `packs` are those of `applied_packs`, for whoever
+    measures many traces."""
+    packs = applied_packs(pack, suggestions) if packs is None else packs
     tools = {name for conversation in trace.conversations for message in conversation.messages
              for name in (message.name, *(call.name for call in message.tool_calls)) if name}  # fmt: skip
     present = [each for each in suggestions if each.tool in tools]
@@ -219,25 +230,16 @@ def measure(
         return {}
     effects = {}
     for each in present:
-        after = _by_producer(trace, apply(pack, each), detectors)
-        effects[each.tool] = Effect(
-            before.get(each.tool, 0), after.get(each.tool, 0), sum(before.values()), sum(after.values()), 1
-        )
+        after = _by_producer(trace, packs[each.tool], detectors)
+        effects[each.tool] = Effect(before.get(each.tool, 0), after.get(each.tool, 0), before.total(), after.total(), 1)
     return effects
 
 
-def _by_producer(trace: Trace, pack: ToolPolicies, detectors: Detectors) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for each in _leaks(trace, pack, detectors):
-        found[each.producer] = found.get(each.producer, 0) + 1
+def _by_producer(trace: Trace, pack: ToolPolicies, detectors: Detectors) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for encoded in encoded_conversations(trace, pack, spans=False):
+        found.update(count_leaks(encoded, detectors))
     return found
-
-
-def _leaks(trace: Trace, pack: ToolPolicies, detectors: Detectors) -> Iterable[Occurrence]:
-    for encoded in encoded_conversations(trace, pack):
-        for each in find_occurrences(encoded, detectors, details=False):
-            if each.counts:
-                yield each
 
 
 def with_effects(suggestions: Iterable[Suggestion], effects: Mapping[str, Effect]) -> list[Suggestion]:

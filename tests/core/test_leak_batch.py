@@ -42,7 +42,7 @@ def test_one_and_two_processes_give_the_same(folder: Path) -> None:
 def test_large_files_are_cut_between_lines(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pieces of a file of lines give the same report as the file, names of records included."""
     whole = scan_files(tasks(folder), Settings(), locally(1))
-    monkeypatch.setattr(leak_batch, "_RANGE_BYTES", 700)
+    monkeypatch.setattr(leak_batch, "_RANGE_BYTES", 650)
     pieces = [(piece,) for path in sorted(folder.iterdir()) for piece in pieces_of(path)]
 
     assert 3 < len(pieces)
