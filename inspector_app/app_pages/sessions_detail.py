@@ -14,7 +14,7 @@ from inspector_app.app_pages import sessions_change
 from inspector_app.components.linked_view import linked_view
 from inspector_app.page_state.sessions import SessionsState
 from inspector_app.stores import OpenStore
-from inspector_app.views.sessions import event_rows, operation_rows, payload_rows
+from inspector_app.views.sessions import CONTEXT_SHOWN, event_rows, operation_rows, payload_rows
 from inspector_app.views.sessions_diff import diff_view, one_view
 from modelcontext_core.contextstate import Checkpoint, SessionHead
 
@@ -99,7 +99,11 @@ def _title(checkpoint: Checkpoint) -> tuple[str, str]:
     return (
         words.sessions.revision_title(checkpoint.revision.session),
         words.sessions.diff_title(
-            len(checkpoint.active_context), where.start.sequence, where.end.sequence, checkpoint.binding.generation
+            len(checkpoint.active_context),
+            CONTEXT_SHOWN,
+            where.start.sequence,
+            where.end.sequence,
+            checkpoint.binding.generation,
         ),
     )
 

@@ -21,6 +21,7 @@ from modelcontext_core.contextstate import (
 )
 
 __all__ = [
+    "CONTEXT_SHOWN",
     "break_rows",
     "checkpoint_text",
     "context_text",
@@ -32,6 +33,8 @@ __all__ = [
     "session_rows",
 ]
 
+# How many bytes of an active context are shown: more would only keep the browser busy.
+CONTEXT_SHOWN: Final = 1024 * 1024
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
@@ -202,7 +205,7 @@ def checkpoint_text(checkpoint: Checkpoint) -> str:
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
-def context_text(context: bytes, most: int = 1024 * 1024) -> str:
+def context_text(context: bytes, most: int = CONTEXT_SHOWN) -> str:
     """Return an active context as text: JSON with a line for each value, other text as it is, bytes as hexadecimal."""
     cut = context[:most]
     try:

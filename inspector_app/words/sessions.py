@@ -12,7 +12,6 @@ __all__ = [
     "CANCEL",
     "CHANGES_ARE_OFF",
     "CHANGE_FAILED",
-    "CHECKPOINT_COLUMNS",
     "CLOSE",
     "COLUMN_REVISION",
     "COLUMN_SESSION",
@@ -58,9 +57,7 @@ __all__ = [
     "NO_SESSION",
     "NUMBERS",
     "OLDER",
-    "ONE_CHECKPOINT",
     "OPEN",
-    "OPEN_POSTGRES",
     "OPEN_SAMPLE",
     "OPERATION_COLUMNS",
     "PAGE",
@@ -100,7 +97,6 @@ __all__ = [
     "TRY_PROVIDER",
     "TRY_REPEAT_NOTE",
     "TRY_RESULT",
-    "TRY_TITLE",
     "TYPE_ID",
     "UPLOAD",
     "VERIFY",
@@ -123,12 +119,10 @@ __all__ = [
     "revision_title",
     "revoke_asks",
     "rule_name",
-    "seconds_running",
     "timeline_hover",
     "too_many_events",
     "try_about",
     "try_committed",
-    "verify_stopped",
 ]
 PAGE: Final = "Sessions"
 OPEN: Final = "Open store…"
@@ -143,7 +137,6 @@ PATH: Final = "Path"
 PATH_HINT: Final = "SQLite store, LangGraph checkpoint file or export on this machine"
 POSTGRES: Final = "PostgreSQL"
 POSTGRES_HINT: Final = "postgresql://user:password@host/database"
-OPEN_POSTGRES: Final = "Connect"
 UPLOAD: Final = "An exported session (.jsonl), opened as a copy in memory"
 FILES_ARE_OFF: Final = "Paths and databases are off, because this server can be reached from other machines."
 NOT_A_STORE: Final = "This store cannot be opened"
@@ -266,9 +259,7 @@ VIEWS: Final = {
 FROM: Final = "from"
 TO: Final = "to"
 NUMBERS: Final = {"base": "Compared with revision", "revision": "Chosen revision", "first": "First row"}
-CHECKPOINT_COLUMNS: Final = (("Field", "30%"), ("Value", "70%"))
 CONTEXT_TITLE: Final = "Active context"
-ONE_CHECKPOINT: Final = "This session has one checkpoint: there is nothing to compare it with yet."
 
 
 def revision_title(revision: int) -> str:
@@ -276,14 +267,15 @@ def revision_title(revision: int) -> str:
     return f"Revision {revision:,}"
 
 
-def diff_title(size: int, first: int, last: int, generation: int) -> str:
-    """What is said beside the title of one side."""
-    return f"{bytes_text(size)} · {events_covered(first, last)} · gen. {generation:,}"
+def diff_title(size: int, shown: int, first: int, last: int, generation: int) -> str:
+    """What is said beside the title of one side; a context that is too large is not shown whole."""
+    context = cut_context(shown, size) if size > shown else bytes_text(size)
+    return f"{context} · {events_covered(first, last)} · gen. {generation:,}"
 
 
 def cut_context(shown: int, size: int) -> str:
     """What is said of a context that is too large to be shown whole."""
-    return f"The first {bytes_text(shown)} of {bytes_text(size)}"
+    return f"first {bytes_text(shown)} of {bytes_text(size)}"
 
 
 EVENT_COLUMNS: Final = {
@@ -378,7 +370,6 @@ def imported(new: bool, checkpoints: int, events: int) -> str:
 
 TRY: Final = "Try a commit"
 TRY_BACK: Final = "Back to the session"
-TRY_TITLE: Final = "Sandbox"
 TRY_NOTE: Final = (
     "A copy of this session in memory. Commits go to the copy alone; the opened store is never written to."
 )
@@ -443,13 +434,3 @@ def try_committed(revision: int) -> str:
 def too_many_events(most: int) -> str:
     """Why a session is not copied."""
     return f"This session has more than {most:,} events: that is too much for a copy in memory. Try a smaller one."
-
-
-def verify_stopped() -> str:
-    """What is said after a verification was stopped."""
-    return "Stopped: nothing was found so far, and the rest was not looked at."
-
-
-def seconds_running(seconds: int) -> str:
-    """How long something has been running."""
-    return f"{seconds:,} s"
