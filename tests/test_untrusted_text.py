@@ -37,8 +37,9 @@ SHOWN = {
 UNSHOWN_KEYWORDS = {
     "value", "config", "key", "on_click", "on_change", "on_select", "args", "kwargs", "type", "icon", "width", "height",
     "mime", "data", "min_value", "max_value", "step", "disabled", "required", "label_visibility", "horizontal",
-    "gap", "default", "index", "selection_mode", "selection_default", "anchor", "position", "expanded", "page_icon", "layout",
-    "url_path", "shortcut", "hide_index", "row_height", "column_config", "language", "wrap_lines", "border",
+    "gap", "default", "index", "selection_mode", "selection_default", "anchor", "position", "expanded", "page_icon",
+    "layout", "url_path", "shortcut", "hide_index", "row_height", "column_config", "language", "wrap_lines",
+    "border",
     "max_upload_size", "format", "accept_multiple_files", "vertical_alignment", "run_every", "scope",
     "placeholder_text", "visibility", "size",
 }  # fmt: skip

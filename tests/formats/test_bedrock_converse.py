@@ -147,6 +147,7 @@ def test_an_error_is_nothing_but_a_message() -> None:
 
 
 def test_events_of_other_streams_are_not_taken() -> None:
-    """`metadata` is also an event of others."""
-    with pytest.raises(UnreadableTrace):
-        detect(b'event: metadata\ndata: {"run_id": "r"}\n\nevent: values\ndata: {"a": 1}\n\n')
+    """`metadata` is also an event of others, of a LangGraph server for one."""
+    stream = b'event: metadata\ndata: {"run_id": "r"}\n\nevent: values\ndata: {"a": 1}\n\n'
+
+    assert detect(stream) == "langgraph_checkpoint"
