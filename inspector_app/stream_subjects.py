@@ -27,9 +27,9 @@ def has_capture(held: data.Held) -> bool:
     return bool(held.trace.stream)
 
 
-def answers(held: data.Held) -> list[int]:
-    """The messages that a model wrote; of plain text its only message."""
-    messages = held.conversation.messages
+def answers(held: data.Held, options: data.Options) -> list[int]:
+    """The messages of the chosen conversation that a model wrote; of plain text its only message."""
+    messages = held.shown(options.conversation).messages
     if held.trace.format == "text":
         return [number for number, message in enumerate(messages) if message.content][:1]
     return [
@@ -37,17 +37,17 @@ def answers(held: data.Held) -> list[int]:
     ]
 
 
-def choices(held: data.Held) -> list[int]:
+def choices(held: data.Held, options: data.Options) -> list[int]:
     """All that can be streamed of a trace: the capture, then the answers."""
-    return [*([CAPTURE] if has_capture(held) else []), *answers(held)]
+    return [*([CAPTURE] if has_capture(held) else []), *answers(held, options)]
 
 
-def best_choice(held: data.Held) -> int | None:
+def best_choice(held: data.Held, options: data.Options) -> int | None:
     """What to show first: the capture, else the last answer with a text; None when there is nothing to stream."""
-    if has_capture(held):
+    if has_capture(held) and not options.conversation:
         return CAPTURE
-    found = answers(held)
-    spoken = [number for number in found if held.conversation.messages[number].content]
+    found, messages = answers(held, options), held.shown(options.conversation).messages
+    spoken = [number for number in found if messages[number].content]
     return next(iter([*reversed(spoken), *reversed(found)]), None)
 
 
@@ -60,10 +60,10 @@ def subject_of(held: data.Held, options: data.Options, choice: int, *, made: boo
     chunks: Sequence[ChunkLike]
     if choice == CAPTURE:
         chunks = held.trace.stream
-        analysis = data.analyse(_before_the_stream(held), options)
+        analysis = data.analyse(_before_the_stream(held), replace(options, conversation=0))
     else:
         analysis = data.analyse(held, options)
-        chunks = _chunks_of((held.conversation.messages if written else analysis.encoded)[choice])
+        chunks = _chunks_of((held.shown(options.conversation).messages if written else analysis.encoded)[choice])
     handles = set(handles_in(_texts(chunks)))
     known = {number for row in analysis.handles for number in handles_in([row.handle])}
     if handles and (written or not handles & known):

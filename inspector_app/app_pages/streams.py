@@ -21,7 +21,7 @@ def _page() -> None:
             playground_open.empty_page(shared)
         return
     options = streams_source.options_of(shared)
-    best = stream_subjects.best_choice(held)
+    best = stream_subjects.best_choice(held, options)
     if best is None:
         streams_source.source_line(current, held)
         st.info(words.streams.NOTHING_TO_STREAM)

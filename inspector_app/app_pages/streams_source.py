@@ -20,13 +20,12 @@ __all__ = ["how_cut", "offer_to_make", "options_of", "simulated", "source_line"]
 
 def options_of(shared: PlaygroundState) -> data.Options:
     """Return what decides which handles a trace gets: as in the Playground."""
-    # What is streamed is of the first conversation.
-    return replace(opening.options_of(shared), conversation=0)
+    return opening.options_of(shared)
 
 
 def how_cut(current: StreamsState, held: data.Held, best: int) -> stream_runs.HowCut:
     """Return what is streamed and how it is cut; what does not fit the trace gives way to what does."""
-    known = stream_subjects.choices(held)
+    known = stream_subjects.choices(held, options_of(current.source))
     answer = current.answer if current.answer in known else best
     chunking = current.chunking or ("captured" if answer == CAPTURE else "random")
     if chunking == "captured" and answer != CAPTURE:
@@ -107,7 +106,7 @@ def _chunking(streamed: Streamed) -> None:
 
 
 def _options(held: data.Held, streamed: Streamed) -> None:
-    known = stream_subjects.choices(held)
+    known = stream_subjects.choices(held, options_of(state.load(StreamsState).source))
     if state.load(StreamsState).answer not in known:
         state.save(replace(state.load(StreamsState), answer=streamed.subject.choice))
     st.selectbox(

@@ -36,13 +36,14 @@ def _area(streamed: Streamed, version: str, playing: bool) -> None:
         _advance(streamed, version)
     number = _number(streamed)
     _controls(streamed, version, number, playing)
-    st.plotly_chart(
-        stream_timeline.timeline(streamed.steps, number, st.context.theme.type or "light"),
-        theme=None,
-        key=_TIMELINE,
-        on_select=_clicked,
-        selection_mode="points",
-    )
+    with st.container(key="stream_chart"):
+        st.plotly_chart(
+            stream_timeline.timeline(streamed.steps, number, st.context.theme.type or "light"),
+            theme=None,
+            key=_TIMELINE,
+            on_select=_clicked,
+            selection_mode="points",
+        )
     stepper(stream_steps.step_view(streamed, number), key="stepper", rev=f"{version}:{number}")
 
 

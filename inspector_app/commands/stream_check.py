@@ -26,6 +26,7 @@ from modelcontext_core.stream_check import CutReport, MakeDecoder, Tally, watch_
 
 __all__ = ["COMMAND"]
 
+_OPTIONS = data.Options(pack="builtin")
 _KINDS = {
     "single": "single cuts",
     "multi": "random multi-cuts",
@@ -92,9 +93,9 @@ def _subjects(source: Source, format_name: str | None) -> Iterator[tuple[data.He
         each = formats.Trace(format=trace.format, conversations=(conversation,), stream=stream)
         held = data.Held(trace=each, data=content, name=source.name, key="", digest="")
         # The answer of a capture is the capture: it is not checked twice.
-        for choice in [CAPTURE] if has_capture(held) else answers(held):
+        for choice in [CAPTURE] if has_capture(held) else answers(held, _OPTIONS):
             found = True
-            subject = subject_of(held, data.Options(pack="builtin"), choice, made=True)
+            subject = subject_of(held, _OPTIONS, choice, made=True)
             yield held, subject
     if not found:
         raise CommandError(f"{source.name}: no answer and no captured stream in it")

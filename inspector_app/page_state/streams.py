@@ -19,7 +19,7 @@ CAPTURE: Final = -1
 _MOST: Final = 10_000_000
 _CHANNEL: Final = re.compile(r"(?:text|reasoning|arguments)[0-9]{1,6}")
 # What both pages share: the source, and what decides which handles it gets.
-_SHARED: Final = ("sample", "path", "key", "format", "pack", "off", "citations", "partial", "as_result")
+_SHARED: Final = ("sample", "path", "key", "format", "conversation", "pack", "off", "citations", "partial", "as_result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,5 +95,5 @@ class StreamsState:
         return replace(state, wrong=given.wrong)
 
 
-def _identity(source: PlaygroundState) -> tuple[str, str, str, str]:
-    return source.sample, source.path, source.key, source.format
+def _identity(source: PlaygroundState) -> tuple[str, str, str, str, int]:
+    return source.sample, source.path, source.key, source.format, source.conversation

@@ -72,7 +72,7 @@ def test_a_capture_with_durable_ids_is_offered_with_handles() -> None:
 def test_a_pasted_answer_gets_handles_made_for_it() -> None:
     """Whatever it names is known, and the page can say that the handles are made."""
     held = pasted("See doc://2 and <ref id='chunk://1'/>.")
-    best = stream_subjects.best_choice(held)
+    best = stream_subjects.best_choice(held, OPTIONS)
     assert best is not None
     subject = stream_subjects.subject_of(held, OPTIONS, best)
 
@@ -82,7 +82,7 @@ def test_a_pasted_answer_gets_handles_made_for_it() -> None:
 def test_the_last_answer_with_a_text_is_shown_first() -> None:
     """Encoded as the model would have written it, with the handles of the trace."""
     held = data.open_path(SAMPLES / "rag_citations" / "rag_citations.json")
-    best = stream_subjects.best_choice(held)
+    best = stream_subjects.best_choice(held, OPTIONS)
     assert best is not None
     subject = stream_subjects.subject_of(held, OPTIONS, best)
 
@@ -91,11 +91,23 @@ def test_the_last_answer_with_a_text_is_shown_first() -> None:
     assert "trace" == subject.registry_kind
 
 
+def test_the_chosen_conversation_is_streamed() -> None:
+    """A file with several conversations: the answers are those of the one that both pages show."""
+    one, two = (
+        [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": text}] for text in ("Here.", "There.")
+    )
+    held = data.open_bytes(f"{json.dumps({'messages': one})}\n{json.dumps({'messages': two})}\n".encode(), "x.jsonl")
+    subject = stream_subjects.subject_of(held, replace(OPTIONS, conversation=2), 1)
+
+    assert 2 == len(held.trace.conversations)
+    assert "There." == subject.chunks[0].text
+
+
 def test_a_trace_without_an_answer_has_nothing_to_stream() -> None:
     """The page says so instead of showing an empty stream."""
     held = data.open_bytes(b'{"messages": [{"role": "user", "content": "hello"}]}', "x.json")
 
-    assert stream_subjects.best_choice(held) is None
+    assert stream_subjects.best_choice(held, OPTIONS) is None
 
 
 def test_an_assumed_speed_counts_only_without_recorded_times() -> None:
