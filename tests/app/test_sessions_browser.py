@@ -89,26 +89,46 @@ def test_verify_names_what_is_damaged_and_the_rest_stays_readable(
     expect(page.locator(".row.diff").first).to_be_visible()
 
 
-def test_revoking_asks_for_the_session_id_and_removes_the_bytes(
-    app_server: AppServer, open_page: OpenPage, database: Path
-) -> None:
-    """The button stays off until the id is typed; then the bytes are gone from the file."""
+def confirm(page: Page, session_id: str, now: str) -> None:
+    """Type the session id; the button stays off until then."""
+    button = page.get_by_role("button", name=now)
+    expect(button).to_be_disabled()
+    field = page.get_by_label(words.sessions.TYPE_ID)
+    field.fill(session_id)
+    field.press("Enter")
+    button.click()
+
+
+def test_what_changes_a_store_asks_first(app_server: AppServer, open_page: OpenPage, database: Path) -> None:
+    """Revoking and deleting want the session id typed, importing a second button; only then the file changes."""
+    reader = SQLiteStore(database, read_only=True)
+    export = b"".join(reader.export("support-1"))
+    reader.close()
     page = open_page(address(app_server, path=str(database), view="payloads"))
     table = page.locator(".st-key-sessions_table .dvn-scroller").first
     expect(table).to_be_visible()
     table.click(position={"x": 16, "y": 48})
     page.get_by_role("button", name=words.sessions.REVOKE).click()
-    now = page.get_by_role("button", name=words.sessions.REVOKE_NOW)
-    expect(now).to_be_disabled()
     assert SECRET in database.read_bytes()
-
-    field = page.get_by_label(words.sessions.TYPE_ID)
-    field.fill("support-1")
-    field.press("Enter")
-    now.click()
-
+    confirm(page, "support-1", words.sessions.REVOKE_NOW)
     expect(page.locator(".fact", has_text=words.sessions.FACT_PAYLOADS)).to_contain_text("1 revoked")
     settle(page)
+    assert SECRET not in database.read_bytes()
+
+    page.locator(".st-key-sessions_menu button").click()
+    page.get_by_role("button", name=words.sessions.DELETE).click()
+    confirm(page, "support-1", words.sessions.DELETE_NOW)
+    expect(page.get_by_text(words.sessions.EMPTY_STORE)).to_be_visible()
+
+    page.locator(".st-key-sessions_menu button").click()
+    page.get_by_role("button", name=words.sessions.IMPORT).click()
+    page.locator(".st-key-sessions_import_file input[type=file]").set_input_files(
+        [{"name": "s.jsonl", "mimeType": "application/jsonl", "buffer": export}]
+    )
+    page.get_by_role("button", name=words.sessions.IMPORT_NOW).click()
+    expect(page.locator(".fact", has_text=words.sessions.FACT_REVISION)).to_contain_text("durable 4")
+    settle(page)
+    # A revocation outlives its session: the bytes of the export do not come back.
     assert SECRET not in database.read_bytes()
 
 
