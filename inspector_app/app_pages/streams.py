@@ -17,8 +17,7 @@ def _page() -> None:
     current = state.save(state.load(StreamsState).of(shared))
     if held is None:
         with st.container(key="opening"):
-            st.caption(words.streams.EMPTY)
-            playground_open.empty_page(shared)
+            _empty_page(shared)
         return
     options = streams_source.options_of(shared)
     best = stream_subjects.best_choice(held, options)
@@ -27,6 +26,20 @@ def _page() -> None:
         st.info(words.streams.NOTHING_TO_STREAM)
         return
     _stream(current, held, options, best)
+
+
+def _empty_page(shared: PlaygroundState) -> None:
+    playground_open.draw_problem(shared)
+    if state.problem() is None:
+        st.title(words.streams.EMPTY_TITLE, anchor=False)
+        with st.container(key="empty_text"):
+            st.text(words.streams.EMPTY)
+    playground_open.inputs()
+    chosen = playground_open.sample_cards("samples")
+    if chosen:
+        state.set_problem(None)
+        state.save(shared.opened(sample=chosen))
+        st.rerun()
 
 
 def _stream(current: StreamsState, held: data.Held, options: data.Options, best: int) -> None:

@@ -7,6 +7,7 @@ dropped, `no` unresolved, `hid` a hidden character.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
@@ -59,14 +60,18 @@ def _order(key: ChannelKey) -> tuple[int, int]:
 
 def _came(streamed: Streamed, step: Step) -> dict[str, Any]:
     if step.key is None:
-        return {"sub": words.streams.AT_END, "segments": [], "empty": words.streams.NOTHING_CAME}
+        return {"sub": words.streams.AT_END, "groups": [], "empty": words.streams.NOTHING_CAME}
     text = streamed.simulation.came_in(step)
     timed = step.time is not None
     return {
         "sub": words.streams.chunk_line(step.number, len(text), step.time or 0.0, timed, streamed.assumed),
-        "label": _channel_label(streamed, step.key),
-        "segments": _never_blank(text, list(_visible("", text))),
-        "empty": words.streams.NOTHING_OUT,
+        "groups": [
+            {
+                "label": _channel_label(streamed, step.key),
+                "segments": _never_blank(text, list(_visible("", text))),
+            }
+        ],
+        "empty": words.streams.NOTHING_CAME,
     }
 
 
@@ -110,28 +115,49 @@ def _held_row(streamed: Streamed, held: Held) -> dict[str, Any]:
 
 
 def _out(streamed: Streamed, step: Step) -> dict[str, Any]:
-    segments: list[Segment] = []
+    """What went out, channel by channel: at the end of a stream several may."""
+    pieces: dict[ChannelKey, list[Piece]] = {}
     for piece in step.pieces:
-        segments += _piece(streamed, piece, with_dropped=True)
+        pieces.setdefault(piece.key, []).append(piece)
+    groups = []
+    for key in sorted(pieces, key=_order):
+        segments = [segment for piece in pieces[key] for segment in _piece(streamed, piece, with_dropped=True)]
+        written = "".join(piece.text or "x" for piece in pieces[key])
+        groups.append({"label": _channel_label(streamed, key), "segments": _never_blank(written, segments)})
     return {
         "sub": words.streams.characters(step.sent),
-        "segments": _never_blank("".join(piece.text or "x" for piece in step.pieces), segments),
+        "groups": groups,
         "empty": words.streams.NOTHING_OUT if step.held else words.streams.NOTHING_HELD,
     }
 
 
 def _piece(streamed: Streamed, piece: Piece, *, with_dropped: bool = False) -> Iterator[Segment]:
+    source = streamed.simulation.source(piece)
     if piece.kind == "dropped":
         if with_dropped:
-            yield from ([kind or "gone", *rest] for kind, *rest in _visible("", streamed.simulation.source(piece)))
+            yield from ([kind or "gone", *rest] for kind, *rest in _visible("", source))
         return
     text = piece.text if len(piece.text) <= _DEEPEST_SHOWN else piece.text[:_DEEPEST_SHOWN] + words.streams.UNTIL
-    if piece.kind == "restored":
-        # What stands before a restored citation may belong to the piece: then the item begins inside of it.
+    if piece.kind == "restored" and piece.rule == "arguments":
+        yield from _restored_call(streamed, source, text)
+    elif piece.kind == "restored":
         handle, space = streamed.handles.get((piece.key, piece.start), ("", ""))
         yield ["id", text, family(space) if space else "mcp", tag(handle, space) if handle else ""]
-        return
-    yield from _visible("no" if piece.kind == "unresolved" else "", text)
+    else:
+        yield from _visible("no" if piece.kind == "unresolved" else "", text)
+
+
+def _restored_call(streamed: Streamed, source: str, text: str) -> Iterator[Segment]:
+    """The arguments of a call with the ids marked whose handles the model wrote in it."""
+    rows = {row.durable: row for row in streamed.subject.registry.handles() if row.handle in source}
+    at = 0
+    known = sorted(map(re.escape, rows), key=len, reverse=True)
+    for match in re.finditer("|".join(known), text) if known else ():
+        row = rows[match[0]]
+        yield from _visible("", text[at : match.start()])
+        yield ["id", match[0], family(row.space), tag(row.handle, row.space)]
+        at = match.end()
+    yield from _visible("", text[at:])
 
 
 def _visible(kind: str, text: str) -> Iterator[Segment]:

@@ -24,6 +24,7 @@ __all__ = [
     "DECODER_HELP",
     "DROPPED",
     "EMPTY",
+    "EMPTY_TITLE",
     "END",
     "FACT_BYTES",
     "FACT_CHARACTERS",
@@ -135,7 +136,11 @@ MADE_BADGE: Final = "made: with handles"
 NOTHING_TO_STREAM: Final = (
     "This trace holds no answer of a model and no captured stream. Open one that does, or paste an answer."
 )
-EMPTY: Final = "Open a captured stream or any trace, or paste a model's answer. Then step through it chunk by chunk."
+EMPTY_TITLE: Final = "See what a stream decoder does between two chunks"
+EMPTY: Final = (
+    "Open a captured stream or any trace, or paste a model's answer, and step through it: what came in, what is held "
+    "back and why, what went out. Then prove every cut of it."
+)
 
 FACT_SINGLE: Final = "All single cuts"
 FACT_MULTI: Final = "Random multi-cuts"

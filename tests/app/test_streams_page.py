@@ -53,7 +53,7 @@ def test_the_empty_page_says_what_to_do_first() -> None:
     """Without a trace there are the inputs and the samples."""
     app = page()
 
-    assert words.streams.EMPTY in [caption.value for caption in app.caption]
+    assert [words.streams.EMPTY_TITLE] == [title.value for title in app.title]
     assert app.text_area(key=PASTE_FIELD).placeholder == words.opening.PASTE_HINT
 
 
@@ -94,7 +94,7 @@ def test_the_playground_and_the_page_share_what_is_open() -> None:
     app.switch_page(PAGE)
     press(calm(app.run()), "close")
 
-    assert words.streams.EMPTY in [caption.value for caption in app.caption]
+    assert [words.streams.EMPTY_TITLE] == [title.value for title in app.title]
 
 
 def test_another_way_to_cut_begins_at_the_first_step() -> None:

@@ -136,11 +136,11 @@ def test_the_bands_of_a_step_say_what_came_is_held_and_went_out(cut_handles: Str
     """Step 3 of the sample holds the beginning of a citation for the second step in a row."""
     view = stream_steps.step_view(cut_handles, 3)
 
-    assert "unk://" == texts_of(view["came"]["segments"])
+    assert "unk://" == texts_of(view["came"]["groups"][0]["segments"])
     [row] = view["held"]["rows"]
     assert ('<ref id="chunk://', words.streams.STAGES["tag"]) == (texts_of(row["segments"]), row["stage"])
     assert "17 characters · waiting 2 steps" == view["held"]["sub"]
-    assert [] == view["out"]["segments"]
+    assert [] == view["out"]["groups"]
 
 
 def test_what_is_restored_carries_its_space_and_tag(cut_handles: Streamed) -> None:
@@ -149,7 +149,7 @@ def test_what_is_restored_carries_its_space_and_tag(cut_handles: Streamed) -> No
     marked = [segment for segment in view["texts"][0]["right"] if segment[0] == "id"]
 
     assert [("chunk", "ck1")] == [(space, tag) for _, _, space, tag in marked]
-    assert marked[0] in view["out"]["segments"]
+    assert marked[0] in view["out"]["groups"][0]["segments"]
 
 
 def test_what_is_dropped_is_shown_in_the_step_and_not_to_the_reader(cut_handles: Streamed) -> None:
@@ -157,7 +157,7 @@ def test_what_is_dropped_is_shown_in_the_step_and_not_to_the_reader(cut_handles:
     number = cut_handles.dropping[0]
     view = stream_steps.step_view(cut_handles, number)
 
-    assert "chunk://12" in [text for kind, text, _, _ in view["out"]["segments"] if kind == "gone"]
+    assert "chunk://12" in [text for kind, text, _, _ in view["out"]["groups"][0]["segments"] if kind == "gone"]
     assert "chunk://12" not in texts_of(view["texts"][0]["right"])
 
 
@@ -180,6 +180,16 @@ def test_each_channel_has_its_texts_and_calls_their_names() -> None:
     assert [] == middle["texts"][1]["right"]
     assert {"arguments"} <= {row["stage"] for row in middle["held"]["rows"]}
     assert ["no"] == [kind for kind, *_ in end["texts"][4]["right"]]
+    assert 4 == len(end["out"]["groups"])
+
+
+def test_ids_in_a_restored_call_are_marked() -> None:
+    """Those whose handles the model wrote; the rest of the arguments is plain."""
+    streamed = stream_runs.streamed(sample("stream_parallel_calls"), OPTIONS, AS_CAPTURED)
+    right = stream_steps.step_view(streamed, len(streamed.steps))["texts"][2]["right"]
+
+    assert [("document", "dc2"), ("knowledge_base", "kb1")] == [(s, tag) for kind, _, s, tag in right if kind == "id"]
+    assert streamed.simulation.outputs["arguments", 1] == texts_of(right)
 
 
 def test_long_texts_are_shown_around_the_step() -> None:
@@ -201,8 +211,8 @@ def test_hidden_characters_and_blank_chunks_are_drawn_visibly() -> None:
     how = replace(AS_CAPTURED, answer=0, chunking="characters")
     streamed = stream_runs.streamed(pasted("a\u200b\nb"), OPTIONS, how)
 
-    assert ["hid", "U+200B", "", ""] in stream_steps.step_view(streamed, 2)["came"]["segments"]
-    assert [["hid", "1 line end", "", ""]] == stream_steps.step_view(streamed, 3)["came"]["segments"]
+    assert ["hid", "U+200B", "", ""] in stream_steps.step_view(streamed, 2)["came"]["groups"][0]["segments"]
+    assert [["hid", "1 line end", "", ""]] == stream_steps.step_view(streamed, 3)["came"]["groups"][0]["segments"]
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,14 @@ function heldRow(view, row) {
   return node;
 }
 
-function simpleBand(view, title, band, sans) {
+function simpleBand(view, title, band, groups, sans) {
   const made = bandNode(title, band.sub);
   if (sans) made.node.classList.add("sans");
-  if (band.label && (band.label.text || band.label.name)) made.inside.appendChild(labelNode(band.label));
-  made.inside.appendChild(band.segments.length ? flowNode(view, band.segments) : el("div", "empty", band.empty));
+  if (!groups.length) made.inside.appendChild(el("div", "empty", band.empty));
+  for (const group of groups) {
+    if (group.label.text) made.inside.appendChild(labelNode(group.label));
+    made.inside.appendChild(flowNode(view, group.segments));
+  }
   return made.node;
 }
 
@@ -59,11 +62,11 @@ function heldBand(view, band) {
 function drawBands(view) {
   const words = view.data.words;
   view.bands.replaceChildren(
-    simpleBand(view, words.came, view.data.came, false),
+    simpleBand(view, words.came, view.data.came, view.data.came.groups, false),
     el("div", "arrow", "→"),
     heldBand(view, view.data.held),
     el("div", "arrow", "→"),
-    simpleBand(view, words.out, view.data.out, true),
+    simpleBand(view, words.out, view.data.out, view.data.out.groups, true),
   );
 }
 
