@@ -3,13 +3,13 @@
 `scan(trace, pack)` is the report of one trace; `merge` and `merged` put reports together. Merging is associative and
 commutative, so one process, many, or a cluster give the same report. What could grow without end is capped in a way
 that keeps this true: of rows, identifiers and notices those with the smallest hashes stay and the rest is counted as
-one; of occurrences each row keeps its first few by hash, as far as the sample goes (`_sampled`).
+one; of occurrences each row keeps its first few by hash, as far as the sample goes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol, Self, TypeVar
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
@@ -61,6 +61,8 @@ MAX_ROWS: Final = 5_000
 MAX_NOTICES: Final = 500
 # Where in a conversation leaks stand: one bucket a message, all later messages in the last.
 LAST_BUCKET: Final = 500
+# How many times more a collector holds before it is cut back: that costs as much as what it holds.
+_SLACK: Final = 4
 
 
 def scan(
@@ -107,16 +109,16 @@ def _add_all(into: dict[_Key, _Sum], more: Iterable[tuple[_Key, _Sum]]) -> None:
         into[key] = value if known is None else known + value
 
 
-def _smallest(found: dict[_Key, _Sum], most: int) -> tuple[dict[_Key, _Sum], list[_Sum]]:
-    """The entries with the smallest hashes, in the order of their keys, and the values of the others."""
+def _smallest(found: dict[_Key, _Sum], most: int, mark: Callable[[_Key], str]) -> tuple[dict[_Key, _Sum], list[_Sum]]:
+    """The entries whose keys have the smallest marks (hashes), and the values of the others."""
     if len(found) <= most:
         return found, []
-    ranked = sorted(found, key=lambda key: (short_hash(*key) if isinstance(key, tuple) else short_hash(key), str(key)))
+    ranked = sorted(found, key=lambda key: (mark(key), key))
     return {key: found[key] for key in ranked[:most]}, [found[key] for key in ranked[most:]]
 
 
 class Collector:
-    """A report in the making. It holds at most twice what a report holds, and adds up in the order that things come."""
+    """A report in the making. It holds a few times what a report holds, and adds up in the order that things come."""
 
     def __init__(self) -> None:
         self._packs: set[str] = set()
@@ -127,6 +129,7 @@ class Collector:
         self._identities: dict[IdentityKey, Identity] = {}
         self._more_identities = 0
         self._occurrences: list[Occurrence] = []
+        self._sample: list[tuple[str, Occurrence]] = []
         self._coverage: dict[str, Coverage] = {}
         self._along: Counter[tuple[int, bool]] = Counter()
         self._notices: dict[NoticeKey, NoticeRow] = {}
@@ -194,7 +197,7 @@ class Collector:
             more_rows=self._more_rows,
             identities=dict(sorted(self._identities.items())),
             more_identities=self._more_identities,
-            occurrences=tuple(self._occurrences),
+            occurrences=tuple(sorted([*self._occurrences, *(each for _, each in self._sample)])),
             coverage={position: self._coverage.get(position, Coverage()) for position in POSITIONS},
             along=dict(sorted(self._along.items())),
             notices=dict(sorted(self._notices.items())),
@@ -268,49 +271,38 @@ class Collector:
 
     def _compact(self, *, full: bool = False) -> None:
         """Cut back to what a report may hold, now and then, or at the end."""
-        slack = 1 if full else 2
+        slack = 1 if full else _SLACK
         if full or len(self._rows) > slack * MAX_ROWS:
-            self._rows, folded = _smallest(self._rows, MAX_ROWS)
+            self._rows, folded = _smallest(self._rows, MAX_ROWS, lambda key: short_hash(*key))
             self._more_rows = sum(folded, self._more_rows)
         if full or len(self._identities) > slack * MAX_IDENTITIES:
-            self._identities, gone = _smallest(self._identities, MAX_IDENTITIES)
+            self._identities, gone = _smallest(self._identities, MAX_IDENTITIES, lambda key: key.identity)
             self._more_identities += sum(each.registered + each.unregistered for each in gone)
         if full or len(self._notices) > slack * MAX_NOTICES:
-            self._notices, unsaid = _smallest(self._notices, MAX_NOTICES)
+            self._notices, unsaid = _smallest(self._notices, MAX_NOTICES, lambda key: short_hash(*key))
             self._more_notices += sum(each.times for each in unsaid)
-        if full or len(self._occurrences) > slack * MAX_OCCURRENCES:
-            self._occurrences = _sampled(self._occurrences, MAX_OCCURRENCES)
+        if full or len(self._occurrences) + len(self._sample) > slack * MAX_OCCURRENCES:
+            self._cut_sample()
 
-
-def _sampled(found: Sequence[Occurrence], most: int) -> list[Occurrence]:
-    """At most so many: the first of every row, then the second of every row, and so on, each row in the order of
-    hashes. So a rare row keeps an example beside a row of a million, and the sample of a union is that of the samples.
-    """
-    if len(found) > most:
-        hashed = sorted(((short_hash(*_identifying(each)), each) for each in found), key=_by_hash)
+    def _cut_sample(self) -> None:
+        """At most so many: the first of every row, then the second of every row, and so on, each row in the order of
+        hashes. So a rare row keeps an example beside a row of a million, and the sample of a union is that of the
+        samples. An occurrence is hashed once, and not at all while there are few.
+        """
+        if len(self._sample) + len(self._occurrences) <= MAX_OCCURRENCES:
+            return
+        self._sample += [(short_hash(*each), each) for each in self._occurrences]
+        self._occurrences = []
+        self._sample.sort()
         ranks: Counter[RowKey] = Counter()
         ranked = []
-        for number, (_, each) in enumerate(hashed):
+        for number, (_, each) in enumerate(self._sample):
             key = _row_of(each)
             ranks[key] += 1
-            ranked.append((ranks[key], number, each))
-        ranked.sort(key=lambda item: item[:2])
-        found = [each for _, _, each in ranked[:most]]
-    return sorted(found, key=_identifying)
+            ranked.append((ranks[key], number))
+        ranked.sort()
+        self._sample = [self._sample[number] for _, number in ranked[:MAX_OCCURRENCES]]
 
 
 def _row_of(each: Occurrence) -> RowKey:
     return RowKey(each.role, each.tool, each.field, each.kind, each.registered, each.reason, each.place)
-
-
-def _where(each: Occurrence) -> tuple[str, int, int, str, int]:
-    return each.trace, each.conversation, each.message, each.path, each.start
-
-
-def _identifying(each: Occurrence) -> tuple[object, ...]:
-    # More than the place: two traces may have one name.
-    return (*_where(each), each.identity, *_row_of(each))
-
-
-def _by_hash(pair: tuple[str, Occurrence]) -> tuple[str, tuple[object, ...]]:
-    return pair[0], _identifying(pair[1])
