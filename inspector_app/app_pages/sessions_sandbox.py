@@ -21,7 +21,7 @@ __all__ = ["sandbox"]
 def sandbox(opened: OpenStore, head: SessionHead) -> None:
     """Draw the sandbox of a session; its copy is made the first time."""
     if head.event_count > copies.MOST_EVENTS:
-        st.info(words.sessions.too_many_events(copies.MOST_EVENTS))
+        st.info(words.sandbox.too_many_events(copies.MOST_EVENTS))
         return
     copy = opened.sandbox
     if copy is None or copy.session_id != head.session_id:
@@ -29,17 +29,17 @@ def sandbox(opened: OpenStore, head: SessionHead) -> None:
         if copy is None:
             return
     with st.container(horizontal=True, key="sandbox_head", gap="small", vertical_alignment="center"):
-        st.markdown(words.sessions.TRY_NOTE)
-        st.caption(words.sessions.try_about(copy.copied_revision, copy.head().revision.session))
-        if st.button(words.sessions.TRY_ANEW, key="sandbox_anew", icon=":material/refresh:"):
+        st.markdown(words.sandbox.TRY_NOTE)
+        st.caption(words.sandbox.try_about(copy.copied_revision, copy.head().revision.session))
+        if st.button(words.sandbox.TRY_ANEW, key="sandbox_anew", icon=":material/refresh:"):
             opened.sandbox = None
             st.rerun()
     preset = cast(
         "Preset",
         st.segmented_control(
-            words.sessions.TRY_PRESET,
-            list(words.sessions.TRY_PRESETS),
-            format_func=lambda name: words.sessions.TRY_PRESETS[name],
+            words.sandbox.TRY_PRESET,
+            list(words.sandbox.TRY_PRESETS),
+            format_func=lambda name: words.sandbox.TRY_PRESETS[name],
             default="next",
             required=True,
             label_visibility="collapsed",
@@ -67,11 +67,11 @@ def _copied(opened: OpenStore, session_id: str) -> Sandbox | None:
 def _form(copy: Sandbox, preset: Preset) -> None:
     given = None
     if preset == "repeat":
-        st.caption(words.sessions.TRY_REPEAT_NOTE)
+        st.caption(words.sandbox.TRY_REPEAT_NOTE)
     else:
         # Each preset and each try begins the fields anew.
         given = _fields(copies.draft(copy, preset), f"{preset}:{len(copy.tried)}:{copy.copied_revision}")
-    if not st.button(words.sessions.TRY_COMMIT, type="primary", key="sandbox_commit"):
+    if not st.button(words.sandbox.TRY_COMMIT, type="primary", key="sandbox_commit"):
         return
     if given is None:
         copy.repeat()
@@ -84,7 +84,7 @@ def _fields(begin: Draft, version: str) -> Draft:
     def whole(column: Any, name: str, value: int) -> int:
         return int(
             column.number_input(
-                words.sessions.TRY_FIELDS[name],
+                words.sandbox.TRY_FIELDS[name],
                 min_value=0,
                 max_value=2**53 - 1,
                 value=value,
@@ -94,11 +94,11 @@ def _fields(begin: Draft, version: str) -> Draft:
         )
 
     first, second, third = st.columns(3, gap="small")
-    operation = first.text_input(words.sessions.TRY_KEY, value=begin.operation_id, key=f"sandbox_key:{version}")
+    operation = first.text_input(words.sandbox.TRY_KEY, value=begin.operation_id, key=f"sandbox_key:{version}")
     provider = second.text_input(
-        words.sessions.TRY_PROVIDER, value=begin.binding.provider, key=f"sandbox_provider:{version}"
+        words.sandbox.TRY_PROVIDER, value=begin.binding.provider, key=f"sandbox_provider:{version}"
     )
-    model = third.text_input(words.sessions.TRY_MODEL, value=begin.binding.model, key=f"sandbox_model:{version}")
+    model = third.text_input(words.sandbox.TRY_MODEL, value=begin.binding.model, key=f"sandbox_model:{version}")
     expected = Revision(
         session=whole(first, "session", begin.expected.session),
         durable=whole(second, "durable", begin.expected.durable),
@@ -112,7 +112,7 @@ def _fields(begin: Draft, version: str) -> Draft:
         commit_events=whole(second, "limit_events", begin.limits.commit_events),
         commit_event_bytes=whole(third, "limit_bytes", begin.limits.commit_event_bytes),
     )
-    context = st.text_input(words.sessions.TRY_CONTEXT, value=begin.context, key=f"sandbox_context:{version}")
+    context = st.text_input(words.sandbox.TRY_CONTEXT, value=begin.context, key=f"sandbox_context:{version}")
     return Draft(
         operation_id=operation,
         expected=expected,
@@ -126,13 +126,13 @@ def _fields(begin: Draft, version: str) -> Draft:
 
 def _answer(copy: Sandbox) -> None:
     if not copy.tried:
-        st.caption(words.sessions.TRY_FIRST)
+        st.caption(words.sandbox.TRY_FIRST)
         return
     tried = copy.tried[0]
     table(
-        words.sessions.TRY_RESULT,
-        words.sessions.try_committed(tried.after.session) if tried.rule is None else "",
-        words.sessions.TRY_COLUMNS,
+        words.sandbox.TRY_RESULT,
+        words.sandbox.try_committed(tried.after.session) if tried.rule is None else "",
+        words.sandbox.TRY_COLUMNS,
         rule_rows(tried.rule, replay=tried.replay, text=tried.text),
         key="sandbox_answer",
     )

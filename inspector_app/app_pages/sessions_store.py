@@ -64,7 +64,7 @@ def _source_line(opened: OpenStore, chosen: SessionHead | None) -> None:
             )
         if opened.full is not None and chosen is not None:
             st.button(
-                words.sessions.TRY_BACK if state.load(SessionsState).view == "try" else words.sessions.TRY,
+                words.sandbox.TRY_BACK if state.load(SessionsState).view == "try" else words.sandbox.TRY,
                 key="sessions_try",
                 icon=":material/science:",
                 on_click=_toggle_try,

@@ -35,6 +35,7 @@ __all__ = [
 
 # How many bytes of an active context are shown: more would only keep the browser busy.
 CONTEXT_SHOWN: Final = 1024 * 1024
+_LONGEST_NAME: Final = 40
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
@@ -55,7 +56,7 @@ def session_facts(
     """Return the facts of one session; "✓" stands there only after everything was read again."""
     binding = head.binding
     facts = [
-        {"key": "session", "label": words.sessions.FACT_SESSION, "value": displayable(head.session_id)},
+        {"key": "session", "label": words.sessions.FACT_SESSION, "value": _short(displayable(head.session_id))},
         {
             "key": "revision",
             "label": words.sessions.FACT_REVISION,
@@ -65,7 +66,7 @@ def session_facts(
         {
             "key": "binding",
             "label": words.sessions.FACT_BINDING,
-            "value": displayable(f"{binding.model} · gen. {binding.generation}"),
+            "value": f"{_short(displayable(binding.model))} · gen. {binding.generation}",
         },
         {
             "key": "payloads",
@@ -82,6 +83,11 @@ def session_facts(
     if verifiable:
         facts.append(_verified(report))
     return facts
+
+
+def _short(text: str) -> str:
+    """A name that fits its fact; the list and the checkpoint show it whole."""
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 
 def _verified(report: VerifyReport | None) -> dict[str, str]:

@@ -17,13 +17,13 @@ def rule_rows(answered: str | None, *, replay: bool, text: str) -> list[list[dic
     rows = []
     reached = len(_ORDER) if answered is None else _ORDER.index(answered)
     for number, rule in enumerate(_ORDER):
-        name = {"text": words.sessions.rule_name(rule)}
+        name = {"text": words.sandbox.rule_name(rule)}
         if number < reached:
-            rows.append([name, {"tone": "good", "text": words.sessions.RULE_PASSED}])
+            rows.append([name, {"tone": "good", "text": words.sandbox.RULE_PASSED}])
         elif number > reached:
-            rows.append([name, {"tone": "muted", "text": words.sessions.RULE_NOT_REACHED}])
+            rows.append([name, {"tone": "muted", "text": words.sandbox.RULE_NOT_REACHED}])
         elif replay:
-            rows.append([name, {"tone": "warning", "text": words.sessions.RULE_REPLAY}])
+            rows.append([name, {"tone": "warning", "text": words.sandbox.RULE_REPLAY}])
         else:
             rows.append([name, {"tone": "fault", "text": displayable(text)}])
     return rows

@@ -7,6 +7,28 @@ own components. A test reads the code and holds it to that. One module a page, `
 
 from __future__ import annotations
 
-from inspector_app.words import common, decoding, leaks, opening, playground, policies, sessions, sources, streams
+from inspector_app.words import (
+    common,
+    decoding,
+    leaks,
+    opening,
+    playground,
+    policies,
+    sandbox,
+    sessions,
+    sources,
+    streams,
+)
 
-__all__ = ["common", "decoding", "leaks", "opening", "playground", "policies", "sessions", "sources", "streams"]
+__all__ = [
+    "common",
+    "decoding",
+    "leaks",
+    "opening",
+    "playground",
+    "policies",
+    "sandbox",
+    "sessions",
+    "sources",
+    "streams",
+]

@@ -123,7 +123,7 @@ def test_what_changes_a_store_asks_first(app_server: AppServer, open_page: OpenP
     page.locator(".st-key-sessions_menu button").click()
     page.get_by_role("button", name=words.sessions.IMPORT).click()
     page.locator(".st-key-sessions_import_file input[type=file]").set_input_files(
-        [{"name": "s.jsonl", "mimeType": "application/jsonl", "buffer": export}]
+        {"name": "s.jsonl", "mimeType": "application/jsonl", "buffer": export}
     )
     page.get_by_role("button", name=words.sessions.IMPORT_NOW).click()
     expect(page.locator(".fact", has_text=words.sessions.FACT_REVISION)).to_contain_text("durable 4")
@@ -138,13 +138,13 @@ def test_the_sandbox_names_the_rule_that_answers(app_server: AppServer, open_pag
     for preset, said in (
         ("stale_binding", "generation 2"),
         ("over_limit", "at most 16 allowed"),
-        ("repeat", words.sessions.RULE_REPLAY),
+        ("repeat", words.sandbox.RULE_REPLAY),
     ):
-        page.get_by_role("radio", name=words.sessions.TRY_PRESETS[preset]).click(force=True)
+        page.get_by_role("radio", name=words.sandbox.TRY_PRESETS[preset]).click(force=True)
         settle(page)
-        page.get_by_role("button", name=words.sessions.TRY_COMMIT).click()
+        page.get_by_role("button", name=words.sandbox.TRY_COMMIT).click()
         expect(page.locator(".st-key-sandbox_answer td", has_text=said)).to_be_visible()
 
-    page.get_by_role("button", name=words.sessions.TRY_BACK).click()
+    page.get_by_role("button", name=words.sandbox.TRY_BACK).click()
     expect(page.locator(".row.diff").first).to_be_visible()
     assert no_sideways_scroll(page)

@@ -70,6 +70,15 @@ def test_the_facts_are_green_only_after_everything_was_read_again() -> None:
     assert session_facts(head, totals, None, verifiable=False)[-1]["key"] == "saved"
 
 
+def test_a_long_name_fits_its_fact() -> None:
+    """A session id may have 128 bytes: the line of facts shows its beginning."""
+    made = MemoryStore()
+    made.checkpoint(commit("op", "s" * 128))
+    facts = session_facts(made.head("s" * 128), made.payload_totals("s" * 128), None, verifiable=True)
+
+    assert facts[0]["value"] == "s" * 39 + "…"
+
+
 def test_payloads_say_what_became_of_them() -> None:
     """Stored, shared, revoked; bytes saved are those of every further put."""
     names = words.sessions.PAYLOAD_COLUMNS
@@ -108,13 +117,13 @@ def test_the_rule_that_answers_stands_between_passed_and_not_reached() -> None:
     rows = rule_rows("limits", replay=False, text="too much")
 
     assert [row[1]["text"] for row in rows] == [
-        words.sessions.RULE_PASSED,
-        words.sessions.RULE_PASSED,
+        words.sandbox.RULE_PASSED,
+        words.sandbox.RULE_PASSED,
         "too much",
-        words.sessions.RULE_NOT_REACHED,
-        words.sessions.RULE_NOT_REACHED,
+        words.sandbox.RULE_NOT_REACHED,
+        words.sandbox.RULE_NOT_REACHED,
     ]
-    assert {row[1]["text"] for row in rule_rows(None, replay=False, text="")} == {words.sessions.RULE_PASSED}
+    assert {row[1]["text"] for row in rule_rows(None, replay=False, text="")} == {words.sandbox.RULE_PASSED}
     assert rule_rows("key", replay=True, text="")[0][1]["tone"] == "warning"
 
 
