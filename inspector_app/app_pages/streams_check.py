@@ -44,12 +44,9 @@ def _button(held: data.Held, options: data.Options, how: stream_runs.HowCut, was
 
 
 def verdict(held: data.Held, options: data.Options, how: stream_runs.HowCut, streamed: Streamed) -> None:
-    """Draw the line of facts, and what failed."""
+    """Draw the line of facts, and the smallest cut that fails as soon as there is one."""
     running = _running(held, options, how)
     st.fragment(_facts, run_every=_SECONDS_BETWEEN_LOOKS if running else None)(held, options, how, streamed)
-    checking = _checking(held, options, how)
-    if checking is not None and not running and checking.report.failure is not None:
-        _failed(checking.report.failure)
 
 
 def _facts(held: data.Held, options: data.Options, how: stream_runs.HowCut, streamed: Streamed) -> None:
@@ -57,6 +54,8 @@ def _facts(held: data.Held, options: data.Options, how: stream_runs.HowCut, stre
     report = checking.report if checking is not None else CutReport(tallies={})
     with st.container(key="proof_box"):
         proof_line(stream_steps.stream_facts(streamed, report), key="stream_facts", group="streams")
+    if report.failure is not None:
+        _failed(report.failure)
 
 
 def _failed(failure: CutFailure) -> None:

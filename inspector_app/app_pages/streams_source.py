@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from inspector_app import data, opening, state, stream_runs, stream_subjects, words
-from inspector_app.app_pages import playground_open, streams_check
+from inspector_app.app_pages import playground_open, playground_options, streams_check
 from inspector_app.components.facts import source_line as facts_line
 from inspector_app.page_state.playground import PlaygroundState
 from inspector_app.page_state.streams import CAPTURE, StreamsState
@@ -136,6 +137,18 @@ def _options(held: data.Held, streamed: Streamed) -> None:
         help=words.streams.DECODER_HELP,
         **state.bind(StreamsState, "decoder"),
     )
+    _link()
+
+
+def _link() -> None:
+    """Draw the link to this step, and the versions and settings for a bug report; neither holds text of a trace."""
+    current = state.load(StreamsState)
+    st.caption(words.playground.COPY_LINK_PRIVATE if current.source.key else words.playground.COPY_LINK)
+    st.code(f"{st.context.url or ''}?{urlencode(current.shareable().to_query())}", language=None, wrap_lines=True)
+    st.caption(words.playground.COPY_DIAGNOSTICS)
+    settings = {name: value for name, value in current.to_query().items() if name not in ("key", "path")}
+    lines = [playground_options.diagnostics(current.source), urlencode(settings)]
+    st.code("\n".join(lines), language=None, wrap_lines=True)
 
 
 def _bound(field: str) -> dict[str, Any]:

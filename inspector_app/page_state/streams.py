@@ -53,6 +53,10 @@ class StreamsState:
             return replace(self, source=source)
         return replace(self, source=source, answer=AUTOMATIC, made=False, chunking="", places=(), channel="", step=1)
 
+    def shareable(self) -> StreamsState:
+        """Return the state for a link to pass on: without the key of a trace that only this tab may open."""
+        return replace(self, source=self.source.shareable())
+
     def to_query(self) -> dict[str, str]:
         """Return the query parameters of this state; what is as by default is left out."""
         shared = {name: value for name, value in self.source.to_query().items() if name in _SHARED}

@@ -325,6 +325,13 @@ def test_the_address_brings_back_the_state() -> None:
     assert {} == StreamsState().to_query()
 
 
+def test_a_link_to_pass_on_holds_no_key() -> None:
+    """The key of a pasted trace opens it: it stays in this tab."""
+    state = StreamsState(source=PlaygroundState(key="0" * 32), step=4)
+
+    assert {"step": "4"} == state.shareable().to_query()
+
+
 def test_wrong_values_of_an_address_fall_back() -> None:
     """Each to its default, and the state says that something was wrong."""
     state = StreamsState.from_query({"step": "-4", "chunking": "by magic", "channel": "text", "places": "1,2"})
