@@ -123,7 +123,7 @@ def _pair(old: str | None, new: str | None) -> tuple[list[object] | None, list[o
         return None if old is None else _plain(old), None if new is None else _plain(new)
     old_words, new_words = _WORD.findall(old), _WORD.findall(new)
     matcher = SequenceMatcher(None, old_words, new_words, False)
-    if matcher.ratio() < _ALIKE:
+    if not _are_alike(matcher, old_words, new_words):
         return _plain(old), _plain(new)
     left: list[object] = []
     right: list[object] = []
@@ -132,6 +132,18 @@ def _pair(old: str | None, new: str | None) -> tuple[list[object] | None, list[o
         left.extend(_plain(before) if kind == "equal" else _marked(before, REMOVED))
         right.extend(_plain(after) if kind == "equal" else _marked(after, ADDED))
     return left, right
+
+
+def _are_alike(matcher: SequenceMatcher[str], old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether enough of the words are the same; blanks and punctuation, which every line has, do not count."""
+    whole = sum(len(word) for word in (*old, *new) if word[0].isalnum())
+    same = sum(
+        len(word)
+        for block in matcher.get_matching_blocks()
+        for word in old[block.a : block.a + block.size]
+        if word[0].isalnum()
+    )
+    return 2 * same >= _ALIKE * whole
 
 
 def _plain(text: str) -> list[object]:

@@ -65,7 +65,7 @@ TRY_COMMIT: Final = "Commit to the copy"
 TRY_REPEAT_NOTE: Final = "The last commit of the copy is sent once more, unchanged, as after an answer that was lost."
 TRY_RESULT: Final = "Which rule answers"
 TRY_FIRST: Final = "Choose what to try, change the fields as you like, and commit: the answer stands here."
-TRY_COLUMNS: Final = (("Rule", "40%"), ("Answer", "60%"))
+TRY_COLUMNS: Final = (("Rule", "52%"), ("Answer", "48%"))
 _RULES: Final = {
     "key": "1  Operation key not used before",
     "record": "2  Records valid",

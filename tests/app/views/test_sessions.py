@@ -193,6 +193,13 @@ def test_a_changed_word_is_marked_and_a_missing_line_is_none() -> None:
     assert rows[2] == [0, None, ["new"], 1, 3]
 
 
+def test_lines_that_are_not_alike_are_not_mixed() -> None:
+    """Blanks and quotes in common make no likeness: nothing inside is marked then."""
+    rows = diff_rows(['"order": "two items, paid by card"'], ['"decided": "a label was sent by mail"'])
+
+    assert rows == [[1, ['"order": "two items, paid by card"'], ['"decided": "a label was sent by mail"'], 1, 1]]
+
+
 def test_texts_that_are_too_long_to_compare_are_replaced_whole() -> None:
     """Ten thousand different lines on both sides end in one go."""
     rows = diff_rows([f"a{n}" for n in range(3_000)], [f"b{n}" for n in range(3_000)])
