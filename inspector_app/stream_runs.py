@@ -20,7 +20,7 @@ from modelcontext_core.simulate import simulate
 from modelcontext_core.stream_check import CutReport, watch_every_cut
 from modelcontext_core.testing_examples import forgets_word_boundaries
 
-__all__ = ["Checking", "HowCut", "check_of", "start_check", "streamed"]
+__all__ = ["Checking", "HowCut", "check_of", "start_check", "stop_checks", "streamed"]
 
 _RUNS_HELD: Final = 6
 _SECONDS_UNWATCHED: Final = 60.0
@@ -153,6 +153,12 @@ def start_check(held: data.Held, options: data.Options, how: HowCut, *, decoder:
 def check_of(held: data.Held, options: data.Options, how: HowCut, *, decoder: str) -> Checking | None:
     """The check of the stream of `how`, if one was begun."""
     return cast("Checking | None", held.checks.get(_check_key(options, how, decoder)))
+
+
+def stop_checks(held: data.Held) -> None:
+    """End all checks of a trace that is closed."""
+    for checking in held.checks.values():
+        cast("Checking", checking).stop()
 
 
 def _check_key(options: data.Options, how: HowCut, decoder: str) -> object:

@@ -49,7 +49,7 @@ def _stream(current: StreamsState, held: data.Held, options: data.Options, best:
     streams_source.source_line(current, held, how, streamed)
     streams_check.verdict(held, options, how, streamed)
     streams_source.offer_to_make(current, streamed)
-    streams_stepper.stepper_area(current, held, streamed)
+    streams_stepper.stepper_area(current, streamed, f"{held.key}:{hash((options, how)):x}")
 
 
 _page()

@@ -57,6 +57,7 @@ def source_line(
             playground_open.inputs()
             chosen = playground_open.sample_cards("samples_again")
             if st.button(words.playground.CLOSE, key="close", icon=":material/close:"):
+                stream_runs.stop_checks(held)
                 data.shelf().forget(held.key)
                 state.save(current.source.closed())
                 st.rerun()

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from inspector_app import data, state, words
+from inspector_app import state, words
 from inspector_app.components.stepper import stepper
 from inspector_app.page_state.streams import StreamsState
 from inspector_app.views import stream_steps, stream_timeline
@@ -21,9 +21,8 @@ _TIMELINE: Final = "stream_timeline"
 _MOST_TICKS: Final = 5  # a second: faster playing takes several steps at once
 
 
-def stepper_area(current: StreamsState, held: data.Held, streamed: Streamed) -> None:
-    """Draw the stepper; while it plays it draws itself again and again."""
-    version = f"{held.key}:{id(streamed.simulation):x}"
+def stepper_area(current: StreamsState, streamed: Streamed, version: str) -> None:
+    """Draw the stepper; while it plays it draws itself again and again. `version` changes with the stream only."""
     playing = _is_playing(version)
     per_second = min(current.speed, _MOST_TICKS)
     st.fragment(_area, run_every=1 / per_second if playing else None)(streamed, version, playing)

@@ -102,6 +102,7 @@ def _layout(drawn: Sequence[Bar], color: str) -> dict[str, Any]:
         "bargap": 0.08,
         "showlegend": False,
         "dragmode": "zoom",
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": color},
         "margin": {"l": 104, "r": 12, "t": 8, "b": 22},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",

@@ -292,7 +292,7 @@ def test_a_check_can_be_stopped() -> None:
     """It ends at once; what was found so far stays."""
     held = pasted("See doc://12 and doc://1. " * 400)
     checking = stream_runs.start_check(held, OPTIONS, replace(AS_CAPTURED, answer=0), decoder="own")
-    checking.stop()
+    stream_runs.stop_checks(held)
 
     assert not checking.running
     assert checking.stopped
