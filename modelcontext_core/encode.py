@@ -224,7 +224,7 @@ class Encoder:
                 self._at(item, item.rewriting.path)
                 text = item.rewriting.text
                 labels = find_labels(text, keys, is_json=looks_like_json(text)) if is_source(item) else []
-                mined = _unlabelled(labels, find_mined(text, item.policy)) if item.policy.mine else []
+                mined = self._unlabelled(labels, find_mined(text, item.policy)) if item.policy.mine else []
                 self._labels[id(item.rewriting)] = self._register_labels(text, labels, mined)
 
     def _register_labels(self, text: str, labels: Sequence[Label], mined: Sequence[Label]) -> _LabelPlaces:
@@ -238,6 +238,20 @@ class Encoder:
             elif text[label.start - 1 : label.start] != "_" and text[label.end : label.end + 1] != "_":
                 settled.append(Place(label.start, label.end, handle))
         return _LabelPlaces(settled, open_labels)
+
+    def _unlabelled(self, labels: Sequence[Label], mined: Sequence[Label]) -> list[Label]:
+        """The mined places that do not stand inside a label that names an identity: there it has its name already."""
+        naming = [label for label in labels if label.mine and self._names(label)]
+        starts = [label.start for label in naming]
+        free = []
+        for label in mined:
+            before = bisect_right(starts, label.start) - 1
+            if before < 0 or naming[before].end <= label.start:
+                free.append(label)
+        return free
+
+    def _names(self, label: Label) -> bool:
+        return may_be_mined(label.value) or self._spaces.number_of(label.space, label.value) is not None
 
     def _mine(self, label: Label) -> str | None:
         """The handle of a label's identity, registered when it may be taken from text; None when it is not known."""
@@ -335,18 +349,6 @@ class Encoder:
             if found:
                 result.append((item.message, path, found))
         return result
-
-
-def _unlabelled(labels: Sequence[Label], mined: Sequence[Label]) -> list[Label]:
-    """The mined places that do not stand inside a label that registers: there the identity has its name already."""
-    naming = [label for label in labels if label.mine]
-    starts = [label.start for label in naming]
-    free = []
-    for label in mined:
-        before = bisect_right(starts, label.start) - 1
-        if before < 0 or naming[before].end <= label.start:
-            free.append(label)
-    return free
 
 
 def _write_whole(rewriting: StringRewriting, handle: str | None) -> None:

@@ -117,7 +117,7 @@ def test_search_filters_the_messages_and_marks_the_words(app_server: AppServer, 
 
     expect(page.locator(".item .hits").first).to_be_visible()
     assert page.locator(".item").count() < 13
-    page.wait_for_function("CSS.highlights.get('inspector-search')?.size > 1")
+    page.wait_for_function("() => CSS.highlights.get('inspector-search')?.size > 1")
 
 
 def test_an_answer_is_decoded_and_what_is_unknown_is_named(app_server: AppServer, open_page: OpenPage) -> None:
