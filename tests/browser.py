@@ -30,7 +30,7 @@ from inspector_app.launch import free_port
 __all__ = ["AppServer", "OpenPage", "app_server", "chromium", "open_page", "settle", "start_server"]
 
 SECONDS_TO_START = 60
-MILLISECONDS_TO_WAIT = 20_000
+MILLISECONDS_TO_WAIT = 45_000
 
 # --no-sandbox: the suite also runs as root, where Chromium refuses its sandbox. The rest keeps it off the network.
 CHROMIUM_FLAGS = (
