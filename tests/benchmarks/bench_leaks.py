@@ -25,7 +25,7 @@ MOST_TIMES_THE_FLOOR = 15
 
 
 def write_traces(folder: Path, number: int) -> None:
-    """Traces of an agent: six calls each, of a declared tool and of two that nobody declared, two rows a result: thirty ids in 16 KB."""
+    """Traces of an agent: six calls each, of a declared tool and of two that nobody declared; thirty ids in 16 KB."""
     chance = random.Random(5)
 
     def made_id() -> str:
