@@ -154,7 +154,8 @@ def test_rubbish_is_said_in_a_sentence_and_what_was_open_stays(app_server: AppSe
         ("x.png", b"\x89PNG\r\n\x1a\n" + b"\x00" * 99, "PNG"),
         ("empty.json", b"", "The file is empty"),
     ):
-        page.get_by_role("button", name=words.opening.OPEN).click()
+        settle(page)
+        page.get_by_role("button", name=words.opening.OPEN).first.click()
         upload.first.set_input_files(file(name, content))
         expect(page.locator(".stop")).to_contain_text(said)
         page.keyboard.press("Escape")
@@ -261,6 +262,7 @@ def test_files_uploaded_together_are_conversations_to_choose_from(app_server: Ap
     expect(page.locator(".msg")).to_contain_text("two")
     page.wait_for_url(re.compile("conversation=2"))
 
-    page.get_by_role("button", name=words.opening.OPEN).click()
+    settle(page)
+    page.get_by_role("button", name=words.opening.OPEN).first.click()
     page.locator("input[type=file]").first.set_input_files(files[:1])
     expect(page.locator(".source .name")).to_have_text("one.json")

@@ -43,6 +43,7 @@ def test_steps_show_what_is_held_and_what_went_out(app_server: AppServer, open_p
     """Three steps of a citation that comes in pieces, by key; a reload comes back to the same step."""
     page = open_page(f"{app_server.url}{CUT_HANDLES}&step=3")
     sent = "Yes: the north loop opens on Friday "
+    at_step(page, 3)
     expect(band(page, words.streams.HELD_BACK)).to_contain_text('<ref id="chunk://')
     expect(band(page, words.streams.HELD_BACK)).to_contain_text(words.streams.WHY["tag"])
     expect(reader(page)).to_have_text(sent)
