@@ -46,3 +46,10 @@ def test_nothing_hidden_is_left(text: str) -> None:
 def test_pieces_join_to_the_text(text: str) -> None:
     """Splitting keeps every character."""
     assert "".join(piece for piece, _ in pieces(text)) == text
+
+
+def test_a_pile_of_combining_marks_is_shown_as_its_number() -> None:
+    """Marks that would cover the lines beside them are counted; what languages write stays."""
+    assert displayable("Z" + "\u0301\u0300" * 50_000 + "!") == "Z[100,000 combining marks]!"
+    assert hidden_count("Z" + "\u0301" * 9) == 9
+    assert displayable("e\u0301\u0323 שָׁ֑ ที่") == "e\u0301\u0323 שָׁ֑ ที่"
