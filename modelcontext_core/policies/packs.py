@@ -103,11 +103,14 @@ class ToolPolicies:
         """
         try:
             pack, faults = read_pack(text, source)
-            base = _base(pack.extends, source, Path(path) if path is not None else None)
-            if not faults:
-                faults = _faults(_assemble(pack, base), source, base)
         except PolicyError as error:
             return (error,)
+        try:
+            base = _base(pack.extends, source, Path(path) if path is not None else None)
+        except PolicyError as error:
+            return (*faults, error)
+        if not faults:
+            faults = _faults(_assemble(pack, base), source, base)
         return tuple(faults)
 
     def dumps(self) -> str:

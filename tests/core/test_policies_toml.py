@@ -39,6 +39,14 @@ def test_only_a_name_is_needed() -> None:
     assert pack.keys == DEFAULT_POLICIES.keys
 
 
+def test_an_unknown_base_hides_no_other_fault() -> None:
+    """`check` says everything: what is wrong in the pack itself, then that its base cannot be found."""
+    text = 'name = "a"\nextends = "nobody"\n[keys]\nx = "server"\n'
+
+    assert ["keys.x", "extends"] == [fault.path for fault in ToolPolicies.check(text)]
+    assert fault(text).path == "keys.x"
+
+
 def test_full_schema() -> None:
     """Every key of the schema is read."""
     pack = ToolPolicies.loads(
