@@ -37,7 +37,7 @@ def _area(streamed: Streamed, version: str, playing: bool) -> None:
     _controls(streamed, version, number, playing)
     with st.container(key="stream_chart"):
         st.plotly_chart(
-            stream_timeline.timeline(streamed.steps, number, st.context.theme.type or "light"),
+            stream_timeline.timeline(streamed.bars, number, st.context.theme.type or "light"),
             theme=None,
             key=_TIMELINE,
             on_select=_clicked,

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from inspector_app import words
+from inspector_app.views.hidden import code_point, displayable
 from inspector_app.views.hidden import pieces as visible_pieces
 from inspector_app.views.spaces import family, tag
 from inspector_app.views.streamed import Streamed
@@ -23,8 +24,8 @@ from modelcontext_core.stream_check import CutFailure, CutReport
 
 __all__ = ["failure_lines", "next_in", "step_view", "stream_facts"]
 
-SHOWN_BEFORE: Final = 5000  # characters of a text shown before the step, and after it
-SHOWN_AFTER: Final = 2500
+SHOWN_BEFORE: Final = 3000  # characters of a text shown before the step, and after it
+SHOWN_AFTER: Final = 1500
 MOST_SHOWN_HELD: Final = 600
 _DEEPEST_SHOWN: Final = 2000  # of one piece that went out
 Segment = list[str]
@@ -105,7 +106,7 @@ def _held_row(streamed: Streamed, held: Held) -> dict[str, Any]:
     shown = list(_visible("held", text[max(cut, 0) :]))
     if cut > 0:
         shown.insert(0, ["", words.streams.left_out(cut), "", ""])
-    name = streamed.names.get(held.key, "")
+    name = displayable(streamed.names.get(held.key, ""))
     return {
         "stage": words.streams.STAGES[held.stage],
         "name": name if held.stage == "arguments" else "",
@@ -162,11 +163,7 @@ def _restored_call(streamed: Streamed, source: str, text: str) -> Iterator[Segme
 
 def _visible(kind: str, text: str) -> Iterator[Segment]:
     for piece, hidden in visible_pieces(text):
-        yield ["hid", _code_point(piece), "", ""] if hidden else [kind, piece, "", ""]
-
-
-def _code_point(character: str) -> str:
-    return f"U+{ord(character):04X}"
+        yield ["hid", code_point(piece), "", ""] if hidden else [kind, piece, "", ""]
 
 
 # --- both texts
@@ -175,7 +172,7 @@ def _code_point(character: str) -> str:
 def _channel_label(streamed: Streamed, key: ChannelKey) -> dict[str, str]:
     """The channel, named where there are several; the tool's name is text of the trace."""
     several = len(streamed.simulation.inputs) > 1
-    return {"text": words.streams.CHANNELS[key[0]] if several else "", "name": streamed.names.get(key, "")}
+    return {"text": words.streams.CHANNELS[key[0]] if several else "", "name": displayable(streamed.names.get(key, ""))}
 
 
 def _channel(streamed: Streamed, key: ChannelKey, step: Step) -> dict[str, Any]:
@@ -189,48 +186,40 @@ def _channel(streamed: Streamed, key: ChannelKey, step: Step) -> dict[str, Any]:
 
 def _written(streamed: Streamed, key: ChannelKey, step: Step) -> list[Segment]:
     """The model's text of one channel around the step: chunk by chunk, what is held, what is still to come."""
-    text = streamed.simulation.inputs[key]
-    until = max((each.end for each in _steps_of(streamed, key, step.number)), default=0)
+    text, chunks = streamed.simulation.inputs[key], streamed.chunks_of(key)
+    known = bisect_right(chunks, step.number, key=lambda each: each.number)
+    until = chunks[known - 1].end if known else 0
     start, end = max(0, until - SHOWN_BEFORE), min(len(text), until + SHOWN_AFTER)
     held = next((held.start for held in step.held if held.key == key), until)
     segments: list[Segment] = []
     if start:
         segments.append(["later", words.streams.left_out(start), "", ""])
-    for number, (begin, stop, is_now) in enumerate(_borders(streamed, key, step)):
-        if stop <= start or begin >= end:
-            continue
-        base = "alt" if number % 2 else ""
-        for a, b in ((begin, min(stop, max(begin, held))), (max(begin, min(held, stop)), stop)):
+    first = bisect_right(chunks, start, key=lambda each: each.end)
+    for number, chunk in enumerate(chunks[first:], first):
+        if chunk.start >= end:
+            break
+        kinds = ["alt"] if number % 2 else []
+        now = ["now"] if chunk.number == step.number else []
+        border = min(max(chunk.start, held), chunk.end)
+        for a, b in ((chunk.start, border), (border, chunk.end)):
             if b > a:
-                state = "later" if a >= until else "held" if a >= held else ""
-                kinds = " ".join(filter(None, (base, state, "now" if is_now else "")))
-                segments += _visible(kinds, text[max(a, start) : min(b, end)])
+                state = ["later"] if a >= until else ["held"] if a >= held else []
+                segments += _visible(" ".join(kinds + state + now), text[max(a, start) : min(b, end)])
     if end < len(text):
         segments.append(["later", words.streams.left_out(len(text) - end), "", ""])
     return segments
 
 
-def _steps_of(streamed: Streamed, key: ChannelKey, until: int) -> Iterable[Step]:
-    return (step for step in streamed.steps[:until] if step.key == key)
-
-
-def _borders(streamed: Streamed, key: ChannelKey, now: Step) -> Iterator[tuple[int, int, bool]]:
-    for step in streamed.steps:
-        if step.key == key:
-            yield step.start, step.end, step.number == now.number
-
-
 def _seen(streamed: Streamed, key: ChannelKey, step: Step) -> list[Segment]:
     """What the reader has of one channel after the step."""
-    pieces = [piece for piece in streamed.simulation.sent_until(step.number) if piece.key == key]
-    shown: list[Piece] = []
-    length = 0
-    while pieces and length < SHOWN_BEFORE:
-        shown.append(pieces.pop())
-        length += len(shown[-1].text)
-    left = sum(len(piece.text) for piece in pieces)
+    pieces, known = streamed.sent_of(key, step.number)
+    first, length = known, 0
+    while first and length < SHOWN_BEFORE:
+        first -= 1
+        length += len(pieces[first].text)
+    left = sum(len(piece.text) for piece in pieces[:first])
     segments: list[Segment] = [["later", words.streams.left_out(left), "", ""]] if left else []
-    for piece in reversed(shown):
+    for piece in pieces[first:known]:
         segments += _piece(streamed, piece)
     return segments
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -46,27 +46,39 @@ def bars(steps: Sequence[Step]) -> list[Bar]:
     ]
 
 
-def timeline(steps: Sequence[Step], number: int, theme: str) -> go.Figure:
-    """Return the timeline with the step `number` marked. Both directions have a scale of their own: the labels tell."""
+def timeline(drawn: Sequence[Bar], number: int, theme: str) -> go.Figure:
+    """Return the timeline of `bars` with the step `number` marked. Both directions have a scale of their own: the
+    labels tell.
+
+    It is made anew for each step, so everything is given at once: adding shapes and notes one by one takes longer than
+    all the rest of a step.
+    """
     colors = _DARK if theme == "dark" else _LIGHT
-    drawn = bars(steps)
     most_sent, most_held = max(bar.sent for bar in drawn), max(bar.held for bar in drawn)
-    here = next((at for at, bar in enumerate(drawn) if bar.first <= number <= bar.last), 0)
     sent = [_UP * bar.sent / (most_sent or 1) for bar in drawn]
     held = [-_DOWN * bar.held / (most_held or 1) for bar in drawn]
-    figure = go.Figure([_trace(drawn, sent, colors["sent"], ""), _trace(drawn, held, colors["held"], "/")])
-    figure.add_vrect(x0=here - 0.5, x1=here + 0.5, fillcolor=colors["here"], line_width=0, layer="below")
-    figure.add_vline(x=here, line_width=1, line_color=colors["line"])
-    for at, text in (
-        (_UP * 0.92, words.streams.timeline_sent(most_sent)),
-        (-_DOWN * 0.92, words.streams.timeline_held(most_held)),
-    ):
-        figure.add_annotation(
-            x=0, y=at, xref="paper", xanchor="right", xshift=-10, text=text, showarrow=False,
-            font={"size": 12, "color": colors["text"], "family": "Source Sans, sans-serif"},
-        )  # fmt: skip
-    figure.update_layout(**_layout(drawn, colors["text"]))
-    return figure
+    hover = [words.streams.timeline_hover(bar.first, bar.last, bar.sent, bar.held) for bar in drawn]
+    traces = [_trace(drawn, sent, colors["sent"], "", hover), _trace(drawn, held, colors["held"], "/", hover)]
+    labels = [
+        _label(_UP * 0.92, words.streams.timeline_sent(most_sent), colors["text"]),
+        _label(-_DOWN * 0.92, words.streams.timeline_held(most_held), colors["text"]),
+    ]
+    layout = _layout(drawn, colors["text"])
+    return go.Figure(traces, layout | {"shapes": _here(drawn, number, colors), "annotations": labels})
+
+
+def _here(drawn: Sequence[Bar], number: int, colors: Mapping[str, str]) -> list[dict[str, Any]]:
+    here = next((at for at, bar in enumerate(drawn) if bar.first <= number <= bar.last), 0)
+    whole = {"y0": 0, "y1": 1, "yref": "y domain"}
+    band = {"type": "rect", "x0": here - 0.5, "x1": here + 0.5, "fillcolor": colors["here"], "line": {"width": 0}}
+    line = {"type": "line", "x0": here, "x1": here, "line": {"width": 1, "color": colors["line"]}}
+    return [band | whole | {"layer": "below"}, line | whole]
+
+
+def _label(at: float, text: str, color: str) -> dict[str, Any]:
+    font = {"size": 12, "color": color, "family": "Source Sans, sans-serif"}
+    place = {"x": 0, "y": at, "xref": "paper", "xanchor": "right", "xshift": -10}
+    return place | {"text": text, "showarrow": False, "font": font}
 
 
 def step_of_click(event: Any) -> int | None:
@@ -79,24 +91,27 @@ def step_of_click(event: Any) -> int | None:
     return int(first) if first is not None else None
 
 
-def _trace(drawn: Sequence[Bar], heights: Sequence[float], color: str, shape: str) -> go.Bar:
+def _trace(
+    drawn: Sequence[Bar], heights: Sequence[float], color: str, shape: str, hover: Sequence[str]
+) -> dict[str, Any]:
     hatched = {"shape": shape, "fgcolor": color, "bgcolor": "rgba(0,0,0,0)", "size": 5, "solidity": 0.45}
-    hover = [words.streams.timeline_hover(bar.first, bar.last, bar.sent, bar.held) for bar in drawn]
-    return go.Bar(
-        x=list(range(len(drawn))),
-        y=list(heights),
-        customdata=[[bar.first] for bar in drawn],
-        marker={"color": color, "pattern": hatched if shape else {}, "line": {"width": 0}},
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
-        hovertext=hover,
-        hoverinfo="text",
-    )
+    return {
+        "type": "bar",
+        "x": list(range(len(drawn))),
+        "y": list(heights),
+        "customdata": [[bar.first] for bar in drawn],
+        "marker": {"color": color, "pattern": hatched if shape else {}, "line": {"width": 0}},
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 1}},
+        "hovertext": hover,
+        "hoverinfo": "text",
+    }
 
 
 def _layout(drawn: Sequence[Bar], color: str) -> dict[str, Any]:
     shown = [at for at, bar in enumerate(drawn) if _is_tick(drawn, at, bar)]
     return {
+        "template": {},
         "height": HEIGHT,
         "barmode": "overlay",
         "bargap": 0.08,

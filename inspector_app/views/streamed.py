@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
+from inspector_app.views.stream_timeline import Bar, bars
 from modelcontext_core.chunking import ChannelKey, ChunkLike
 from modelcontext_core.registry import Registry
-from modelcontext_core.simulate import Simulation, Step
+from modelcontext_core.simulate import Piece, Simulation, Step
 
 __all__ = ["CAPTURE", "RegistryKind", "Streamed", "Subject"]
 
@@ -59,6 +61,38 @@ class Streamed:
     def steps(self) -> Sequence[Step]:
         """The steps."""
         return self.simulation.steps
+
+    @cached_property
+    def bars(self) -> Sequence[Bar]:
+        """The bars of the timeline."""
+        return bars(self.steps)
+
+    @cached_property
+    def _chunks(self) -> Mapping[ChannelKey, list[Step]]:
+        found: dict[ChannelKey, list[Step]] = {}
+        for step in self.steps:
+            if step.key is not None:
+                found.setdefault(step.key, []).append(step)
+        return found
+
+    @cached_property
+    def _pieces(self) -> Mapping[ChannelKey, tuple[list[int], list[Piece]]]:
+        found: dict[ChannelKey, tuple[list[int], list[Piece]]] = {}
+        for step in self.steps:
+            for piece in step.pieces:
+                numbers, pieces = found.setdefault(piece.key, ([], []))
+                numbers.append(step.number)
+                pieces.append(piece)
+        return found
+
+    def chunks_of(self, key: ChannelKey) -> Sequence[Step]:
+        """The steps whose chunk is one of this channel."""
+        return self._chunks.get(key, ())
+
+    def sent_of(self, key: ChannelKey, number: int) -> tuple[Sequence[Piece], int]:
+        """The pieces of this channel, and how many of them went out in the first `number` steps."""
+        numbers, pieces = self._pieces.get(key, ([], []))
+        return pieces, bisect_right(numbers, number)
 
     @cached_property
     def handles(self) -> Mapping[tuple[ChannelKey, int], tuple[str, str]]:

@@ -228,7 +228,7 @@ def test_jumps_go_on_and_round(numbers: list[int], number: int, expected: int | 
 
 def test_the_timeline_has_a_bar_for_each_step_and_marks_the_step(cut_handles: Streamed) -> None:
     """Sent up, held down, each to its own scale; the labels name the largest of both."""
-    figure = stream_timeline.timeline(cut_handles.steps, 3, "light")
+    figure = stream_timeline.timeline(cut_handles.bars, 3, "light")
     texts = [annotation.text for annotation in figure.layout.annotations]
 
     assert [30, 30] == [len(trace.x) for trace in figure.data]
