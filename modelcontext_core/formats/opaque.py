@@ -36,6 +36,8 @@ def is_opaque(text: str) -> bool:
     if text.startswith("data:"):
         return data_uri(text) is not None
     sample = text[:_MINIMUM]
+    if " " in sample:  # nearly every text
+        return False
     mixed = any(c.isdigit() for c in text[:4000]) and not sample.islower() and not sample.isupper()
     return mixed and _BASE64.match(text) is not None
 
