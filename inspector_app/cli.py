@@ -11,13 +11,24 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import NoReturn
 
 from inspector_app import __version__
 from inspector_app.commands import COMMANDS, SERVE
-from inspector_app.commands.base import EXIT_INTERRUPTED, EXIT_USAGE, PROGRAM, Command, CommandError
+from inspector_app.commands.base import EXIT_INTERRUPTED, EXIT_USAGE, PROGRAM, Command, CommandError, warn
+from inspector_app.views.hidden import one_line
 from modelcontext_core.errors import ModelContextError
 
 __all__ = ["build_parser", "main"]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Repeats arguments in its errors, and those may be names of files that somebody else chose."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and exit with 2."""
+        super().error(one_line(message))
 
 
 def build_parser(command: Command) -> argparse.ArgumentParser:
@@ -25,14 +36,14 @@ def build_parser(command: Command) -> argparse.ArgumentParser:
     if command is SERVE:
         width = max(len(name) for name in COMMANDS)
         listing = "\n".join(f"  {each.name:<{width}}  {each.summary}" for each in COMMANDS.values())
-        parser = argparse.ArgumentParser(
+        parser: argparse.ArgumentParser = _Parser(
             prog=PROGRAM,
             description=command.summary,
             epilog=f"other commands (each with its own --help):\n{listing}\n\nA file of such a name: ./{min(COMMANDS)}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     else:
-        parser = argparse.ArgumentParser(prog=f"{PROGRAM} {command.name}", description=command.summary)
+        parser = _Parser(prog=f"{PROGRAM} {command.name}", description=command.summary)
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     command.add_arguments(parser)
     return parser
@@ -48,12 +59,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = command.run(parsed)
         sys.stdout.flush()
     except (CommandError, ModelContextError) as error:
-        print(f"{parser.prog}: error: {error}", file=sys.stderr)
+        warn(f"{parser.prog}: error: {error}")
         return EXIT_USAGE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader (`head`) has enough. Python would complain again when it closes the stream at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader (`head`) has enough.
+        _discard_output()
         return 0
+    except OSError as error:
+        if error.filename is None:
+            # Only the output has no name: its disk is full, or what it was sent to is gone.
+            _discard_output()
+        warn(f"{parser.prog}: error: {error.filename or 'the output is not complete'}: {error.strerror or error}")
+        return EXIT_USAGE
     return code
+
+
+def _discard_output() -> None:
+    """Python would complain again when it closes the stream at exit."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,7 +3,7 @@
 One result a row of the report: the same place in a thousand traces is one thing to fix. The location is the first
 occurrence of the sample; the fingerprint is that of the baseline, so that a result is the same result in the next run.
 No identifier stands in it: values are shortened, keys that are ids are masked. Control characters are written as
-`\\x1b` in words, since viewers show messages as they are.
+`\\x1b` in words, since viewers show messages as they are, and a name cannot make a link of a message.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ __all__ = ["sarif_log"]
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _FINGERPRINT: Final = "leakPlace/v1"
-_UNFIT: Final = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_UNFIT: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
 _RULES: Final[Mapping[str, tuple[str, str, str]]] = {
     "unregistered-id": (
         "UnregisteredIdentifier",
@@ -124,6 +127,8 @@ def _uri(path: str) -> str:
 
 
 def _printable(text: str) -> str:
-    return _UNFIT.sub(
+    shown = _UNFIT.sub(
         lambda found: f"\\x{ord(found[0]):02x}" if ord(found[0]) < 256 else f"\\u{ord(found[0]):04x}", text
     )
+    # "[text](address)" in a message is a link for a viewer.
+    return shown.replace("](", "] (")

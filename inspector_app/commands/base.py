@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from inspector_app.views.hidden import one_line
+
 __all__ = [
     "EXIT_FOUND",
     "EXIT_INTERRUPTED",
@@ -98,5 +100,6 @@ def read_text(name: str) -> str:
 
 
 def warn(text: str) -> None:
-    """One line for the person, beside the output."""
-    print(text, file=sys.stderr)
+    """One line for the person, beside the output. What it tells may be text of a trace: nothing in it steers the
+    terminal."""
+    print(one_line(text), file=sys.stderr)

@@ -1,8 +1,13 @@
-"""`decode`: put the durable ids back into what a model wrote."""
+"""`decode`: put the durable ids back into what a model wrote.
+
+The restored text is the one output of all commands that holds text of a trace unchanged: in a pipe or a file it is
+exact, on a terminal what cannot be seen is drawn as code points.
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +16,7 @@ from inspector_app.commands.base import EXIT_OK, Command, CommandError, Source, 
 from inspector_app.commands.encode import add_input_arguments, choose_pack, read_conversations
 from inspector_app.commands.handle_table import load_rows, registry_of
 from inspector_app.commands.output import print_json, print_text
+from inspector_app.views.hidden import displayable
 from modelcontext_core.messages import ToolCall
 from modelcontext_core.registry import Registry
 
@@ -37,7 +43,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"text": report.text, "items": [asdict(item) for item in report.items]}, indent=2)
     else:
-        print_text(report.text if report.text.endswith("\n") else report.text + "\n")
+        _print_payload(report.text if report.text.endswith("\n") else report.text + "\n")
     return EXIT_OK
 
 
@@ -54,8 +60,13 @@ def _decode_call(registry: Registry, tool: str, text: str, *, as_json: bool) -> 
             indent=2,
         )
     else:
-        print_text(call.arguments + "\n")
+        _print_payload(call.arguments + "\n")
     return EXIT_OK
+
+
+def _print_payload(text: str) -> None:
+    """The text that was asked for: as it is for the next program, drawn for a person."""
+    print_text(displayable(text) if sys.stdout.isatty() else text)
 
 
 def _registry(arguments: argparse.Namespace) -> Registry:

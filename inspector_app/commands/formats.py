@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from inspector_app.commands.base import EXIT_OK, EXIT_USAGE, Command, Source, expand
+from inspector_app.commands.base import EXIT_OK, EXIT_USAGE, Command, Source, expand, warn
 from inspector_app.commands.output import print_json, print_text
-from inspector_app.views.hidden import displayable
+from inspector_app.views.hidden import one_line
 from inspector_app.words.common import plural
 from modelcontext_core import formats
 from modelcontext_core.errors import UnreadableTrace
@@ -57,16 +57,21 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.list or not arguments.inputs:
         _print_known(as_json=arguments.json)
         return EXIT_OK
-    unreadable = False
+    unreadable, files = [], 0
     documents = []
     for seen in (_look(source, arguments.format) for source in expand(arguments.inputs)):
-        unreadable = unreadable or seen.error is not None
+        files += 1
+        if seen.error is not None:
+            unreadable.append(seen.source)
         if arguments.json:
             documents.append(_document(seen))
         else:
             print_text("".join(f"{line}\n" for line in _lines(seen)))
     if arguments.json:
         print_json({"files": documents}, indent=2)
+    if unreadable:
+        # What is wrong with each stands in the output; this is for whoever looks at the exit code only.
+        warn(f"error: {len(unreadable):,} of {_counted(files, 'file')} cannot be read: {', '.join(unreadable[:5])}")
     return EXIT_USAGE if unreadable else EXIT_OK
 
 
@@ -104,7 +109,7 @@ def _look(source: Source, format_name: str | None) -> Seen:
 
 
 def _lines(seen: Seen) -> Iterator[str]:
-    name = displayable(seen.source)
+    name = one_line(seen.source)
     if seen.formats:
         yield f"{name}: {_names(seen.formats)}"
         counted = [
@@ -115,10 +120,10 @@ def _lines(seen: Seen) -> Iterator[str]:
         ]
         yield f"  {', '.join(counted)}"
     if seen.error is not None:
-        yield f"{name}: cannot be read: {displayable(_reason(seen.error))}"
+        yield f"{name}: cannot be read: {one_line(_reason(seen.error))}"
     for notice in seen.notices:
         where = f"{notice.where}: " if notice.where else ""
-        yield displayable(f"  {notice.kind}: {where}{notice.text}")
+        yield one_line(f"  {notice.kind}: {where}{notice.text}")
 
 
 def _names(found: Counter[str]) -> str:

@@ -27,10 +27,11 @@ from inspector_app.commands.base import (
 )
 from inspector_app.commands.encode import BUILTIN
 from inspector_app.commands.output import print_json, print_text
-from inspector_app.views.hidden import displayable
+from inspector_app.views.hidden import one_line
 from modelcontext_core import formats
 from modelcontext_core.baseline import Baseline, Judged, judge
 from modelcontext_core.detectors import DETECTORS, Detectors, UserPattern
+from modelcontext_core.files import write_whole
 from modelcontext_core.leak_batch import Piece, ScanResult, Settings, locally, make_tasks, pieces_of, scan_files
 from modelcontext_core.leak_json import SavedReport, dump_report, load_report, report_json
 from modelcontext_core.leak_report import LeakReport
@@ -96,6 +97,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print_json(report_json(saved) | {"new": judged.new_leaks, "new_unregistered": judged.new_unregistered})
     else:
         _print(saved, judged, compared=arguments.baseline is not None)
+    _warn_unread(saved)
     return _exit_code(arguments, report, judged)
 
 
@@ -257,9 +259,9 @@ def _applied(pack: ToolPolicies, suggestions: Sequence[Suggestion]) -> ToolPolic
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text.encode("utf-8"))
     except OSError as error:
-        raise CommandError(f"{path}: {error.strerror or error}") from error
+        raise CommandError(f"{path} is not written: {error.strerror or error}") from error
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:
@@ -290,10 +292,13 @@ def _print(saved: SavedReport, judged: Judged, *, compared: bool) -> None:
         lines.append(f"{'':>8}  and {len(rows) - _SHOWN_ROWS} more places")
     lines += ["what to do:"] if saved.suggestions else []
     lines += [_suggestion(each) for each in saved.suggestions]
-    print_text("".join(f"{displayable(line).replace(chr(10), ' ')}\n" for line in lines))
+    print_text("".join(f"{one_line(line)}\n" for line in lines))
+
+
+def _warn_unread(saved: SavedReport) -> None:
     for notice, row in saved.report.notices.items():
         if notice.kind == "unreadable":
-            warn(displayable(f"{row.where}: {notice.text}" + (f" (and {row.times - 1} more)" if row.times > 1 else "")))
+            warn(f"{row.where}: {notice.text}" + (f" (and {row.times - 1} more)" if row.times > 1 else ""))
 
 
 def _suggestion(each: Suggestion) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from inspector_app.views.hidden import json_escaped
 from modelcontext_core.messages import Message, Part
 from modelcontext_core.registry import HandleRow, Span
 
@@ -66,10 +67,9 @@ def span_json(span: Span) -> dict[str, Any]:
 
 
 def print_json(value: object, *, indent: int | None = None) -> None:
-    """Write one JSON document and a line end."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_unknown)
-    # A lone surrogate is legal in a JSON escape and nowhere else.
-    print_text(_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+    """Write one JSON document and a line end. What cannot be seen is escaped, so that nothing in it steers a terminal;
+    a lone surrogate is legal in an escape only."""
+    print_text(json_escaped(json.dumps(value, ensure_ascii=False, indent=indent, default=_unknown)) + "\n")
 
 
 def print_text(text: str) -> None:

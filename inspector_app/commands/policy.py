@@ -11,7 +11,8 @@ from typing import Any
 from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, Command, CommandError, expand, warn
 from inspector_app.commands.encode import read_conversations
 from inspector_app.commands.output import print_json, print_text
-from inspector_app.views.hidden import displayable
+from inspector_app.views.hidden import one_line
+from modelcontext_core import formats
 from modelcontext_core.errors import PolicyError
 from modelcontext_core.messages import Message
 from modelcontext_core.policies import DEFAULT_POLICIES, Discovery, Proposal, ToolPolicies, ToolPolicy
@@ -36,7 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     discover = actions.add_parser("discover", help="propose rules for the tools of traces that no pack knows")
     discover.add_argument("inputs", nargs="+", metavar="TRACE", help="files, folders, globs, or - for standard input")
-    discover.add_argument("--format", metavar="NAME", help="read as this format instead of finding it by content")
+    discover.add_argument(
+        "--format",
+        choices=sorted(formats.format_names()),
+        metavar="NAME",
+        help="read as this format instead of finding it by content (the command `formats` lists them)",
+    )
     discover.add_argument("--base", default=BUILTIN, metavar="builtin|FILE", help="the pack to extend")
     discover.add_argument("--out", metavar="FILE", help="write the pack to this file")
     discover.add_argument("--toml", action="store_true", help="print the pack instead of the reasons")
@@ -151,7 +157,7 @@ def _write(pack: ToolPolicies, name: str) -> None:
     try:
         pack.save(name)
     except OSError as error:
-        raise CommandError(f"--out {name}: {error.strerror or error}") from error
+        raise CommandError(f"--out {name} is not written: {error.strerror or error}") from error
     warn(f"wrote {name}")
 
 
@@ -175,14 +181,14 @@ def _proposal_row(proposal: Proposal) -> tuple[str, ...]:
 
 def _print_lines(lines: Iterable[str]) -> None:
     """Write lines that may hold names of a trace or pack: no character can act on the terminal."""
-    print_text("".join(f"{displayable(line).replace(chr(10), ' ')}\n" for line in lines))
+    print_text("".join(f"{one_line(line)}\n" for line in lines))
 
 
 def _print_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     table = [heading, *rows]
-    widths = [max(len(displayable(row[column])) for row in table) for column in range(len(heading))]
+    widths = [max(len(one_line(row[column])) for row in table) for column in range(len(heading))]
     _print_lines(
-        "  ".join(f"{displayable(cell):<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(f"{one_line(cell):<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in table
     )
 

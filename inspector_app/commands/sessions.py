@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, STDIN, Command, CommandError, warn
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.commands.session_diff import context_diff, context_lines, context_text, field_changes
-from inspector_app.views.hidden import displayable
+from inspector_app.views.hidden import one_line
 from modelcontext_core.contextstate import (
     Checkpoint,
     ContextStateError,
@@ -90,11 +90,13 @@ def run(arguments: argparse.Namespace) -> int:
     }
     try:
         return actions[arguments.action](arguments)
-    except BrokenPipeError:
-        # The reader has enough: the program deals with that.
-        raise
-    except (ContextStateError, OSError) as error:
-        raise CommandError(displayable(str(error))) from error
+    except ContextStateError as error:
+        raise CommandError(str(error)) from error
+    except OSError as error:
+        if error.filename is None:
+            # The output, not a file that was named: the program deals with that.
+            raise
+        raise CommandError(f"{error.filename}: {error.strerror or error}") from error
 
 
 # ---- opening
@@ -303,6 +305,7 @@ def _write_new(path: Path, lines: Iterable[bytes]) -> None:
     with path.open("xb") as file:
         try:
             file.writelines(lines)
+            file.flush()
         except BaseException:
             path.unlink()
             raise
@@ -358,11 +361,11 @@ def _count(number: int, noun: str) -> str:
 def _print_lines(lines: Iterable[str]) -> None:
     # Stored text goes to a terminal: nothing in it may steer it.
     for line in lines:
-        print_text(displayable(line).replace("\n", " ") + "\n")
+        print_text(one_line(line) + "\n")
 
 
 def _print_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    cells = [heading, *rows]
+    cells = [list(map(one_line, row)) for row in (heading, *rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(heading))]
     _print_lines(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells

@@ -16,7 +16,7 @@ from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, Command, CommandErr
 from inspector_app.commands.handle_table import load_rows, registry_of
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.stream_subjects import answers, byte_events, has_capture, subject_of
-from inspector_app.views.hidden import displayable
+from inspector_app.views.hidden import one_line
 from inspector_app.views.streamed import CAPTURE, Subject
 from modelcontext_core import formats
 from modelcontext_core.errors import UnreadableTrace
@@ -68,7 +68,13 @@ def _run(arguments: argparse.Namespace) -> int:
     for source in expand(arguments.inputs):
         for held, subject in _subjects(source, arguments.format):
             registry = given or subject.registry
-            report = _watch(held, subject, registry, _bound(factory, registry), arguments.seed)
+            try:
+                report = _watch(held, subject, registry, _bound(factory, registry), arguments.seed)
+            except Exception as error:
+                if factory is None:
+                    raise
+                said = f"{type(error).__name__}: {error}"
+                raise CommandError(f"--decoder {arguments.decoder}: it raised {said}") from error
             ok = ok and report.ok
             if arguments.json:
                 documents.append(_document(source, subject, report, given=given is not None))
@@ -109,8 +115,8 @@ def _load(named: str) -> Callable[..., Any]:
     sys.path.insert(0, str(Path.cwd()))
     try:
         factory = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise CommandError(f"--decoder {named}: {error}") from error
+    except Exception as error:  # whatever the module of the user does when it is imported
+        raise CommandError(f"--decoder {named}: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(str(Path.cwd()))
     if not callable(factory):
@@ -150,11 +156,11 @@ def _sentences(source: Source, subject: Subject, report: CutReport) -> str:
     whose = "handles of the trace" if subject.registry_kind == "trace" else "handles made for this text"
     if subject.made:
         what += ", as a model with handles would have streamed it"
-    lines = [f"{displayable(source.name)}: {what}, {subject.characters:,} characters, {whose}"]
+    lines = [f"{source.name}: {what}, {subject.characters:,} characters, {whose}"]
     lines += [f"  {_tally(each)}" for each in report.tallies.values() if each.total]
     if report.failure is not None:
         lines += ["  the smallest cut that fails:", *(f"  {line}" for line in report.failure.as_text().splitlines())]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{one_line(line)}\n" for line in lines)
 
 
 def _tally(tally: Tally) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["HIDDEN", "code_point", "displayable", "hidden_count", "pieces"]
+__all__ = ["HIDDEN", "code_point", "displayable", "hidden_count", "json_escaped", "one_line", "pieces"]
 
 # Controls but tab and line feed; soft hyphen; zero-width, bidi and line/paragraph separators; invisible operators and
 # joiners; fillers; byte-order mark; lone surrogates; invisible controls of notations; tag characters and the
@@ -49,6 +49,21 @@ def _pattern(text: str) -> re.Pattern[str]:
 def displayable(text: str) -> str:
     """Return `text` with every hidden character replaced by its code point in brackets, safe for any widget."""
     return _pattern(text).sub(lambda match: f"[{code_point(match[0])}]", text)
+
+
+def one_line(text: str) -> str:
+    """Return `text` as `displayable` does, for a name or a line of a terminal: line ends and tabs are shown, too."""
+    return displayable(text).replace("\n", "[U+000A]").replace("\t", "[U+0009]")
+
+
+def json_escaped(text: str) -> str:
+    """Return JSON text with every hidden character written as an escape: it means the same, and steers no terminal."""
+    return _CHARACTER.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", errors="surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def hidden_count(text: str) -> int:

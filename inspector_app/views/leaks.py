@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from inspector_app import words
 from inspector_app.views.hidden import displayable
+from inspector_app.views.spreadsheet import csv_file
 from inspector_app.words.common import OurName
 from modelcontext_core.baseline import Baseline, Judged
 from modelcontext_core.leak_report import Counts, LeakReport, RowKey
@@ -35,8 +34,6 @@ COLUMNS: Final = ("content", "reasoning", "arguments", "parts", "schema")
 _LEVELS: Final = (10, 40, 150)
 _WIDEST_BAR: Final = 42
 _MOST_LISTED: Final = 2_000
-# A cell that begins like a formula would be run by a spreadsheet.
-_FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,16 +225,8 @@ def compare_rows(rows: Iterable[Comparison]) -> list[list[dict[str, str]]]:
 
 def rows_csv(rows: Mapping[RowKey, Counts]) -> bytes:
     """The rows as CSV, without any identifier; cells that a spreadsheet would run as a formula get an apostrophe."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     names = ("role", "tool", "field", "kind", "registered", "reason", "place")
-    writer.writerow([*names, "fingerprint", "occurrences", "messages", "traces"])
-    for key, counts in rows.items():
-        values = [*key, key.fingerprint, counts.occurrences, counts.messages, counts.traces]
-        writer.writerow([_csv_cell(value) for value in values])
-    return out.getvalue().encode("utf-8", errors="backslashreplace")
-
-
-def _csv_cell(value: object) -> str:
-    text = str(value)
-    return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text
+    return csv_file(
+        (*names, "fingerprint", "occurrences", "messages", "traces"),
+        ((*key, key.fingerprint, counts.occurrences, counts.messages, counts.traces) for key, counts in rows.items()),
+    )

@@ -1,4 +1,8 @@
-"""A pack as the tables of its editor, and back: the tools, their issues and routing, the key table."""
+"""A pack as the tables of its editor, and back: the tools, their issues and routing, the key table.
+
+Names may hold characters that cannot be seen. The tables show them as code points; a cell that was not edited stands
+for what it was made of.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from inspector_app import words
-from inspector_app.views.hidden import displayable
+from inspector_app.views.hidden import displayable, one_line
 from modelcontext_core.errors import PolicyError
 from modelcontext_core.policies import DEFAULT_POLICIES, KeyKind, ToolPolicies, ToolPolicy
 from modelcontext_core.policies.rules import MineKind, OutputKind, RoutingKind
@@ -22,12 +26,12 @@ def tool_rows(pack: ToolPolicies) -> list[dict[str, Any]]:
     names = words.policies.TOOLS
     return [
         {
-            names["tool"]: tool,
+            names["tool"]: one_line(tool),
             names["from"]: pack.origin(tool),
-            names["ids"]: ", ".join(policy.ids),
-            names["sql"]: ", ".join(policy.sql),
+            names["ids"]: _listed(policy.ids),
+            names["sql"]: _listed(policy.sql),
             names["output"]: policy.output,
-            names["mine"]: ", ".join(policy.mine),
+            names["mine"]: _listed(policy.mine),
             names["sensitive"]: policy.sensitive,
         }
         for tool, policy in pack.tools.items()
@@ -40,8 +44,9 @@ def with_tools(pack: ToolPolicies, rows: Sequence[Row]) -> tuple[ToolPolicies, l
     names = words.policies.TOOLS
     tools: dict[str, ToolPolicy] = {}
     twice: list[str] = []
+    shown = {one_line(tool): tool for tool in pack.tools}
     for row in rows:
-        tool = _text(row[names["tool"]])
+        tool = shown.get(row[names["tool"]]) or _text(row[names["tool"]])
         if not tool:
             continue
         if tool in tools:
@@ -50,10 +55,10 @@ def with_tools(pack: ToolPolicies, rows: Sequence[Row]) -> tuple[ToolPolicies, l
         known = pack.tools.get(tool) or ToolPolicy(name=tool)
         tools[tool] = replace(
             known,
-            ids=_words(row[names["ids"]]),
-            sql=_words(row[names["sql"]]),
+            ids=_words(row[names["ids"]], known.ids),
+            sql=_words(row[names["sql"]], known.sql),
             output=cast("OutputKind", _text(row[names["output"]]) or "compact"),
-            mine=cast("tuple[MineKind, ...]", _words(row[names["mine"]])),
+            mine=cast("tuple[MineKind, ...]", _words(row[names["mine"]], known.mine)),
             sensitive=row[names["sensitive"]] is True,
         )
     return _rebuilt(pack, tools=tools), twice
@@ -64,11 +69,11 @@ def more_rows(pack: ToolPolicies) -> list[dict[str, Any]]:
     names = words.policies.MORE
     return [
         {
-            names["tool"]: tool,
-            names["decode"]: ", ".join(policy.issues_decode),
-            names["register"]: ", ".join(policy.issues_register),
+            names["tool"]: one_line(tool),
+            names["decode"]: _listed(policy.issues_decode),
+            names["register"]: _listed(policy.issues_register),
             names["compact"]: policy.issues_compact,
-            names["routing"]: ", ".join(f"{key} = {kind}" for key, kind in policy.routing.items()),
+            names["routing"]: _listed(_pairs(policy)),
         }
         for tool, policy in pack.tools.items()
     ]
@@ -78,15 +83,18 @@ def with_more(pack: ToolPolicies, rows: Sequence[Row]) -> ToolPolicies:
     """The pack with edited issues and routing."""
     names = words.policies.MORE
     tools = dict(pack.tools)
+    shown = {one_line(tool): tool for tool in pack.tools}
     for row in rows:
-        tool = _text(row[names["tool"]])
-        if tool in tools:
+        tool = shown.get(row[names["tool"]])
+        if tool is not None:
+            known = tools[tool]
+            pairs = _words(row[names["routing"]], _pairs(known))
             tools[tool] = replace(
-                tools[tool],
-                issues_decode=_words(row[names["decode"]]),
-                issues_register=_words(row[names["register"]]),
+                known,
+                issues_decode=_words(row[names["decode"]], known.issues_decode),
+                issues_register=_words(row[names["register"]], known.issues_register),
                 issues_compact=row[names["compact"]] is True,
-                routing=cast("dict[str, RoutingKind]", dict(map(_pair, _words(row[names["routing"]])))),
+                routing=known.routing if pairs == _pairs(known) else dict(map(_pair, pairs)),
             )
     return _rebuilt(pack, tools=tools)
 
@@ -95,15 +103,20 @@ def key_rows(pack: ToolPolicies) -> list[dict[str, str]]:
     """The keys that the pack adds to the shared key table."""
     names = words.policies.KEYS
     return [
-        {names["key"]: key, names["space"]: kind} for key, kind in pack.keys.items() if key not in DEFAULT_POLICIES.keys
+        {names["key"]: one_line(key), names["space"]: kind}
+        for key, kind in pack.keys.items()
+        if key not in DEFAULT_POLICIES.keys
     ]
 
 
 def with_keys(pack: ToolPolicies, rows: Sequence[Row]) -> ToolPolicies:
     """The pack with an edited key table."""
     names = words.policies.KEYS
+    shown = {one_line(key): key for key in pack.keys}
     keys = {
-        _text(row[names["key"]]): cast("KeyKind", _text(row[names["space"]]) or "document")
+        shown.get(row[names["key"]], _text(row[names["key"]])): cast(
+            "KeyKind", _text(row[names["space"]]) or "document"
+        )
         for row in rows
         if _text(row[names["key"]])
     }
@@ -143,10 +156,21 @@ def _text(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _words(value: object) -> tuple[str, ...]:
+def _listed(items: Iterable[str]) -> str:
+    return one_line(", ".join(items))
+
+
+def _words(value: object, known: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a cell; `known` where it still shows them, which may hold commas and what cannot be seen."""
+    if value == _listed(known):
+        return known
     return tuple(filter(None, (part.strip() for part in _text(value).split(","))))
 
 
-def _pair(written: str) -> tuple[str, str]:
+def _pairs(policy: ToolPolicy) -> tuple[str, ...]:
+    return tuple(f"{key} = {kind}" for key, kind in policy.routing.items())
+
+
+def _pair(written: str) -> tuple[str, RoutingKind]:
     key, _, kind = written.partition("=")
-    return key.strip(), kind.strip()
+    return key.strip(), cast("RoutingKind", kind.strip())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from inspector_app import words
 from inspector_app.views.analysis import Analysis
 from inspector_app.views.hidden import displayable
+from inspector_app.views.spreadsheet import csv_file
 from inspector_app.views.texts import all_texts
 from modelcontext_core.errors import PolicyError
 from modelcontext_core.formats.base import Conversation, Notice
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["conversation_rows", "fault_rows", "handle_rows", "handles_csv", "notice_rows", "rule_rows"]
 
 _LONGEST_CELL = 160
-# A cell that begins like a formula would be run by a spreadsheet.
-_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def handle_rows(analysis: Analysis, query: str = "") -> list[dict[str, Any]]:
@@ -51,13 +48,8 @@ def first_message(analysis: Analysis, identity: int) -> int | None:
 
 def handles_csv(analysis: Analysis) -> bytes:
     """Return the handle table as CSV; cells that a spreadsheet would run as a formula get an apostrophe."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["handle", "durable", "space", "citable", "first_message", "first_path", "uses"])
-    for row in analysis.handles:
-        values = [row.handle, row.durable, row.space, row.citable, row.first_message, row.first_path, row.uses]
-        writer.writerow([_cell(value) for value in values])
-    return out.getvalue().encode("utf-8", errors="backslashreplace")
+    names = ("handle", "durable", "space", "citable", "first_message", "first_path", "uses")
+    return csv_file(names, ([getattr(row, name) for name in names] for row in analysis.handles))
 
 
 def notice_rows(notices: Sequence[Notice]) -> list[list[dict[str, str]]]:
@@ -126,8 +118,3 @@ def rule_rows(proposals: Sequence[Proposal], off: frozenset[int]) -> list[dict[s
         }
         for number, proposal in enumerate(proposals)
     ]
-
-
-def _cell(value: object) -> str:
-    text = str(value)
-    return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text

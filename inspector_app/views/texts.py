@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from inspector_app.views.hidden import json_escaped
 from modelcontext_core.messages import Message, Part, ToolCall
 
 __all__ = ["Text", "all_texts", "message_json", "message_value", "messages_json", "placeholder", "texts"]
@@ -94,7 +95,7 @@ def _filled(**values: Any) -> dict[str, Any]:
 
 
 def message_json(message: Message) -> str:
-    """Return `message` as indented JSON text; lone surrogates are escaped, bytes become their length."""
+    """Return `message` as indented JSON text; what cannot be seen is escaped, bytes become their length."""
     return _dumps(message_value(message))
 
 
@@ -104,9 +105,7 @@ def messages_json(messages: Sequence[Message]) -> bytes:
 
 
 def _dumps(value: object) -> str:
-    # Escaped only where UTF-8 has no form: a lone surrogate.
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=_other)
-    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return json_escaped(json.dumps(value, ensure_ascii=False, indent=2, default=_other))
 
 
 def _other(value: object) -> str:

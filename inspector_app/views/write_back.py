@@ -5,13 +5,16 @@ the place that the reader recorded (`Origin.texts`) and gets the encoded text, i
 Every other string of the source (titles, metadata, a second copy of a message) has the ids replaced that the registry
 knows. The result can be opened again.
 
-Sources that are JSON or lines of JSON can be written back; streams, archives and plain dumps cannot.
+Sources that are JSON or lines of JSON can be written back, unpacked where they were packed with gzip; streams, archives
+and plain dumps cannot.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 import sys
+import zlib
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -26,6 +29,7 @@ __all__ = ["can_write_back", "write_back"]
 
 _LINE: Final = re.compile(r"\bline ([0-9]+)$")
 _NESTED: Final = "::json"
+_GZIP: Final = b"\x1f\x8b"
 _OPENERS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 
 # By place, for one record: the text that must stand there now, and its new form.
@@ -38,7 +42,11 @@ def can_write_back(trace: Trace, data: bytes) -> bool:
     broken = any(notice.kind in ("damaged", "limit") for notice in trace.notices)
     if broken or trace.stream or len(trace.conversations) != 1:
         return False
-    return data.lstrip()[:1] in (b"{", b"[") and _text(data) is not None
+    text = _text(data)
+    if text is None or text.lstrip()[:1] not in ("{", "["):
+        return False
+    # Documents that stand in a row over several lines are neither.
+    return jsontext.is_valid(text) or all(jsontext.is_valid(line) for line in text.split("\n") if line.strip())
 
 
 def write_back(trace: Trace, data: bytes, analysis: Analysis) -> bytes:
@@ -50,14 +58,14 @@ def write_back(trace: Trace, data: bytes, analysis: Analysis) -> bytes:
     if text is None or not can_write_back(trace, data):
         raise ValueError("this source cannot be written back")
     by_record = _edits(trace.conversations[0].origins, analysis)
+    copies = _copies(by_record)
     if jsontext.is_valid(text):
         whole = {place: new for record in by_record.values() for place, new in record.items()}
-        return _bytes(_rewrite(text, whole if len(by_record) == 1 else {}, analysis))
-    lines = text.split("\n")
-    written = []
-    for number, line in enumerate(lines, 1):
-        ours = by_record.get(number, {}) if jsontext.is_valid(line) else {}
-        written.append(_rewrite(line, ours, analysis) if jsontext.is_valid(line) else line)
+        return _bytes(_rewrite(text, whole if len(by_record) == 1 else {}, copies, analysis))
+    written = [
+        _rewrite(line, by_record.get(number, {}), copies, analysis) if line.strip() else line
+        for number, line in enumerate(text.split("\n"), 1)
+    ]
     return _bytes("\n".join(written))
 
 
@@ -77,8 +85,20 @@ def _edits(origins: Sequence[Origin], analysis: Analysis) -> dict[int, dict[str,
     return result
 
 
-def _rewrite(text: str, edits: _Edits, analysis: Analysis) -> str:
-    """Return valid JSON with the edits made, and known ids replaced in every string that no edit covers."""
+def _copies(by_record: Mapping[int, _Edits]) -> dict[str, str]:
+    """What each text became, where it became the same everywhere: a second copy of a message must remain one."""
+    found: dict[str, str] = {}
+    differing = set()
+    for edits in by_record.values():
+        for before, after in edits.values():
+            if found.setdefault(before, after) != after:
+                differing.add(before)
+    return {before: after for before, after in found.items() if before and before not in differing}
+
+
+def _rewrite(text: str, edits: _Edits, copies: Mapping[str, str], analysis: Analysis) -> str:
+    """Return valid JSON with the edits made, in copies of their texts too, and known ids replaced in every string that
+    no edit covers."""
     inner: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
     direct: dict[str, tuple[str, str]] = {}
     for place, change in edits.items():
@@ -87,7 +107,7 @@ def _rewrite(text: str, edits: _Edits, analysis: Analysis) -> str:
             inner[outer]["$" + rest] = change
         else:
             direct[place] = change
-    changes = _object_changes(text, direct)
+    changes = _object_changes(text, direct, copies)
     covered = sorted((start, end) for start, end, _ in changes)
     found = [item for item in jsontext.strings(text) if not item.is_key and not _within(covered, item.start)]
     places = jsontext.paths_of(text, [item.start for item in found])
@@ -96,7 +116,11 @@ def _rewrite(text: str, edits: _Edits, analysis: Analysis) -> str:
         if place in direct and direct[place][0] == value:
             new = direct[place][1]
         elif place in inner and jsontext.is_valid(value):
-            new = _rewrite(value, inner[place], analysis)
+            new = _rewrite(value, inner[place], copies, analysis)
+        elif value in copies:
+            new = copies[value]
+        elif value[:1] in ("{", "[") and jsontext.is_valid(value):
+            new = _rewrite(value, {}, copies, analysis)
         else:
             new = analysis.registry.compact_known_text(value)
         if new != value:
@@ -104,17 +128,23 @@ def _rewrite(text: str, edits: _Edits, analysis: Analysis) -> str:
     return jsontext.splice(text, changes)
 
 
-def _object_changes(text: str, direct: _Edits) -> list[tuple[int, int, str]]:
+def _object_changes(text: str, direct: _Edits, copies: Mapping[str, str]) -> list[tuple[int, int, str]]:
     """Arguments that stand as an object in the source: its place, and the encoded JSON text as it is."""
-    if not direct:
-        return []
-    spans = _objects(text)
-    places = jsontext.paths_of(text, [start for start, _ in spans])
-    return [
-        (start, end, direct[place][1])
-        for (start, end), place in zip(spans, places, strict=True)
-        if place in direct and direct[place][0] == text[start:end]
+    lengths = {len(before) for before in copies}
+    spans = [
+        (start, end)
+        for start, end in _objects(text)
+        if direct or (end - start in lengths and text[start:end] in copies)
     ]
+    places = jsontext.paths_of(text, [start for start, _ in spans])
+    changes: list[tuple[int, int, str]] = []
+    for (start, end), place in zip(spans, places, strict=True):
+        value = text[start:end]
+        if place in direct and direct[place][0] == value:
+            changes.append((start, end, direct[place][1]))
+        elif value in copies and not (changes and start < changes[-1][1]):
+            changes.append((start, end, copies[value]))
+    return changes
 
 
 def _objects(text: str) -> list[tuple[int, int]]:
@@ -137,8 +167,9 @@ def _within(spans: Sequence[tuple[int, int]], position: int) -> bool:
 
 def _text(data: bytes) -> str | None:
     try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
+        # The reader has unpacked it before, within its limits.
+        return (gzip.decompress(data) if data.startswith(_GZIP) else data).decode("utf-8")
+    except (UnicodeDecodeError, OSError, EOFError, zlib.error):
         return None
 
 

@@ -17,8 +17,11 @@ __all__ = ["TomlValue", "dotted", "inline", "quoted", "write_pack"]
 TomlValue = str | bool | Sequence[str] | Mapping[str, "TomlValue"]
 
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
-# In a basic string: the two delimiters, and the control characters that TOML does not allow raw.
-_ESCAPED: Final = re.compile(r'["\\\x00-\x1f\x7f]')
+# In a basic string: the two delimiters, the control characters that TOML does not allow raw, and those that it does
+# allow but that cannot be seen: controls of C1, zero-width, bidi and tag characters.
+_ESCAPED: Final = re.compile(
+    '["\\\\\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]'
+)
 _SHORT: Final[Mapping[str, str]] = {
     '"': '\\"',
     "\\": "\\\\",
@@ -35,7 +38,7 @@ def quoted(text: str) -> str:
 
     def escape(match: re.Match[str]) -> str:
         char = match.group()
-        return _SHORT.get(char) or f"\\u{ord(char):04X}"
+        return _SHORT.get(char) or (f"\\u{ord(char):04X}" if ord(char) < 0x10000 else f"\\U{ord(char):08X}")
 
     return f'"{_ESCAPED.sub(escape, text)}"'
 

@@ -20,10 +20,15 @@ OWN = ToolPolicies.loads(
     'name = "mine"\nextends = "builtin"\n[keys]\norder_id = "document"\n'
     '[tools.find_order]\nids = ["order_id"]\noutput = "source"\n'
 )
+# No pack of a sensible person: names that end a cell, turn it round, or cannot be seen.
+ODD = ToolPolicies.loads(
+    'name = "odd"\nextends = "builtin"\n[keys]\n"a,b" = "document"\n" \\u202ek" = "document"\n'
+    '[tools." =1+1\\u200b"]\nids = ["a,b", " \\u202ek"]\nrouting = { "x,y" = "server" }\n'
+)
 TOOLS = words.policies.TOOLS
 
 
-@pytest.mark.parametrize("pack", [DEFAULT_POLICIES, OWN])
+@pytest.mark.parametrize("pack", [DEFAULT_POLICIES, OWN, ODD])
 def test_the_tables_hold_the_whole_pack(pack: ToolPolicies) -> None:
     """Read back without an edit, every table gives the same pack."""
     through, twice = policies.with_tools(pack, policies.tool_rows(pack))
