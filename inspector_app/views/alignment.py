@@ -188,7 +188,8 @@ class _Rows:
         self._continued = continued
 
     def finish(self) -> list[Row]:
-        if self._left or self._right or not self._rows:
+        # After a line end there is one more row, be it empty; after the cut of a long line there need not be.
+        if self._left or self._right or not self._continued:
             self.close()
         return self._rows
 
