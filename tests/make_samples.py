@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from modelcontext_core.messages import Message
-from tests.sample_making import desks, leaking, offices
+from tests.sample_making import desks, hostile, leaking, offices
 from tests.sample_making.recorders import langfuse, otel
 from tests.sample_making.writers import anthropic, gemini, openai_chat, responses, written
 
@@ -46,7 +46,8 @@ def files() -> dict[str, bytes]:
 
 def main() -> None:
     """Write the files."""
-    for name, content in files().items():
+    # Apart: what a packer makes of the same bytes differs by its version.
+    for name, content in (files() | {"hostile/hostile.json.gz": hostile.packed()}).items():
         path = FOLDER / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
