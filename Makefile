@@ -24,12 +24,10 @@ check: .venv/.dev
 bench: .venv/.dev
 	$(PYTEST) tests/benchmarks -o python_files='bench_*.py' -p no:xdist -s
 
-# The laws, with many more examples than `make test` takes, and what takes minutes.
-fuzz: .venv/.dev
-	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -n 2 --dist load -m 'hypothesis or fuzz' -o timeout=3600 \
-		-o python_files='test_*.py fuzz_*.py'
-	$(BIN)/python -m tests.fuzz --cases 300000
-	$(BIN)/python -m tests.fuzz.growth
+# Random cases for everything that takes what others wrote: a round of 15 minutes on two processors. Stopped (Ctrl+C),
+# the next one goes on with it; then come new numbers. .fuzz.json keeps where it is. FUZZ='readers --minutes 3' chooses.
+fuzz: .venv/.dev postgres
+	$(BIN)/python -m tests.fuzz $(FUZZ)
 
 # --- what has to be there
 

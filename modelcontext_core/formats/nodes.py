@@ -49,8 +49,11 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The record as text."""
-        return self.data.decode("utf-8", "surrogatepass")
+        """The record as text; of a database that was to be read as text, what is none is U+FFFD."""
+        try:
+            return self.data.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            return self.data.decode("utf-8", "replace")
 
     def slices(self, paths: list[JsonPath]) -> dict[JsonPath, str]:
         """The source text of the values at `paths`."""

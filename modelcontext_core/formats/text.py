@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from modelcontext_core.formats.base import Reader, Sample
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.nodes import Node
 
 __all__ = ["READER"]
+
+_DATABASE: Final = b"SQLite format 3\0"
 
 
 def detect(sample: Sample) -> bool:
@@ -20,6 +23,9 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
     """The whole text as the user's."""
     conversation = builder.conversation()
     for node in nodes:
+        if node.document.data.startswith(_DATABASE):
+            builder.notice("skipped", node, "this is a database, not text")
+            continue
         conversation.turn("user", node).text(node, node.text if node.is_text else node.document.text)
 
 

@@ -14,7 +14,7 @@ from tests.contextstate.workers import commit_forever, numbered, processes, revi
 
 # With `make fuzz`, which chooses tests by this mark, many more.
 pytestmark = pytest.mark.hypothesis
-KILLS = 300 if os.environ.get("HYPOTHESIS_PROFILE") == "fuzz" else 20
+KILLS = 100 if os.environ.get("HYPOTHESIS_PROFILE") == "fuzz" else 20
 
 
 def run_and_kill(place: Place, session_id: str, commits: int, seconds: float) -> int:

@@ -1,5 +1,5 @@
 """The laws of the codec on random input: streams equal whole texts, encoding is idempotent and can be undone, nothing
-is forged and nothing declared is left. `python -m tests.fuzz` runs the same cases without an end."""
+is forged and nothing declared is left. `make fuzz` runs the same cases, and others, without an end."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from modelcontext_core.errors import UnreadableTrace
-from modelcontext_core.formats import READERS, Trace, detect, iter_traces, read
-from modelcontext_core.limits import MAX_META_BYTES
+from modelcontext_core.formats import READERS, detect, iter_traces, read
+from tests.formats.traces import check
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
@@ -23,23 +23,6 @@ ODD_VALUES: list[Any] = [None, True, 0, -1.5, "", "text", [], {}, [None], {"type
 
 def _name(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
-
-
-def check(trace: Trace) -> None:
-    """What holds for every trace, whatever it was made of."""
-    for conversation in trace.conversations:
-        assert len(conversation.messages) == len(conversation.origins)
-        assert all(message.role for message in conversation.messages)
-        for message, origin in zip(conversation.messages, conversation.origins, strict=True):
-            named = {name for name, _ in origin.texts}
-            assert "content" in named or not message.content
-            assert all(f"tool_calls[{index}].arguments" in named for index, _ in enumerate(message.tool_calls))
-            assert all(call.id for call in message.tool_calls)
-    messages = sum(len(conversation.messages) for conversation in trace.conversations)
-    assert messages or trace.notices, "an empty success"
-    for key, value in trace.meta.items():
-        assert isinstance(value, str | int | float | bool), key
-        assert len(str(value).encode("utf-8", "surrogatepass")) < 3 * MAX_META_BYTES
 
 
 def attempt(data: bytes, name: str) -> None:

@@ -316,5 +316,13 @@ def test_stray_lines_and_missing_empty_lines_are_reported() -> None:
 def test_a_format_can_be_chosen_by_hand() -> None:
     """`format` overrules detection; an unknown name is an error of the caller."""
     assert texts(read(ONE, format="text")) == [ONE.decode()]
+
+
+def test_a_database_is_no_text() -> None:
+    """Asked to read a database as text, a reader says what it is, and shows none of its bytes."""
+    trace = read(b"SQLite format 3\0" + b"\xff" * 2000, format="text")
+
+    assert [] == texts(trace)
+    assert ["this is a database, not text"] == [notice.text for notice in trace.notices]
     with pytest.raises(ValueError, match="unknown format"):
         read(ONE, format="nothing")

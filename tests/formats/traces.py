@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from modelcontext_core.formats import Trace, read
+from modelcontext_core.limits import MAX_META_BYTES
 from modelcontext_core.messages import Message
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -39,3 +40,20 @@ def results(trace: Trace, number: int = 0) -> list[tuple[str, str, str]]:
 def kinds(trace: Trace) -> set[str]:
     """The kinds of its notices."""
     return {notice.kind for notice in trace.notices}
+
+
+def check(trace: Trace) -> None:
+    """What holds for every trace, whatever it was made of."""
+    for conversation in trace.conversations:
+        assert len(conversation.messages) == len(conversation.origins)
+        assert all(message.role for message in conversation.messages)
+        for message, origin in zip(conversation.messages, conversation.origins, strict=True):
+            named = {name for name, _ in origin.texts}
+            assert "content" in named or not message.content
+            assert all(f"tool_calls[{index}].arguments" in named for index, _ in enumerate(message.tool_calls))
+            assert all(call.id for call in message.tool_calls)
+    messages = sum(len(conversation.messages) for conversation in trace.conversations)
+    assert messages or trace.notices, "an empty success"
+    for key, value in trace.meta.items():
+        assert isinstance(value, str | int | float | bool), key
+        assert len(str(value).encode("utf-8", "surrogatepass")) < 3 * MAX_META_BYTES

@@ -1,54 +1,45 @@
-"""`python -m tests.fuzz [--cases N] [--start N] [--state FILE]`: runs numbered cases, and goes on where it stopped.
+"""`python -m tests.fuzz [TARGET ...]`: random cases for everything that takes what others wrote.
 
-The state file keeps the next number and the numbers that failed; delete it to begin anew. `--case N` runs one alone.
+A round takes so many minutes on two processors and is gone on with when it was stopped (Ctrl+C); the next run after
+it takes new numbers. `TARGET --case N` runs one case alone and lets it raise.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import time
 from pathlib import Path
 
-from tests.fuzz.cases import run
-
-_STEP = 2000
+from tests.fuzz.running import SHARED, State, figures, run_round
+from tests.fuzz.targets import TARGETS
 
 
 def main() -> int:
-    """Runs the cases that are left; 1 when any failed, ever since the state file was begun."""
+    """Runs a round; 1 when a case fails that the state knows of."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("--cases", type=int, default=400_000, help="how many cases in all")
-    parser.add_argument("--start", type=int, default=0, help="the first number, without a state file")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"some of {', '.join(TARGETS)} (default: all)")
+    parser.add_argument("--minutes", type=float, default=15.0, help="how long a round is (default: 15)")
+    parser.add_argument("--cases", type=int, default=0, help="so many cases a target instead")
+    parser.add_argument("--processes", type=int, default=2, help="how many at a time (default: 2)")
     parser.add_argument("--state", type=Path, default=Path(".fuzz.json"), help="where the progress is kept")
-    parser.add_argument("--case", type=int, help="run only this number, and let it raise")
+    parser.add_argument("--case", type=int, help="run only this number of one target, and let it raise")
     options = parser.parse_args()
+    unknown = [name for name in options.targets if name not in TARGETS]
+    if unknown or (options.case is not None and len(options.targets) != 1):
+        parser.error(f"no target {unknown[0]}" if unknown else "--case wants one target")
+    chosen = [TARGETS[name] for name in options.targets or TARGETS]
     if options.case is not None:
-        run(options.case)
-        print(f"case {options.case} holds")
+        with SHARED:
+            chosen[0].run(options.case)
+        print(f"{chosen[0].name} {options.case} holds")
         return 0
-    return loop(options.start, options.cases, options.state)
-
-
-def loop(start: int, cases: int, state: Path) -> int:
-    """Runs `cases` numbers from `start` on, writing the progress to `state` now and then."""
-    progress: dict[str, list[int]] = {"next": [start], "failed": []}
-    if state.exists():
-        progress = json.loads(state.read_text(encoding="utf-8"))
-    began, end = time.monotonic(), start + cases
-    for number in range(progress["next"][0], end):
-        try:
-            run(number)
-        except Exception as error:  # whatever it is, it is a finding
-            progress["failed"].append(number)
-            print(f"case {number}: {type(error).__name__}: {str(error)[:2000]}", flush=True)
-        if (number + 1) % _STEP == 0 or number + 1 == end:
-            progress["next"] = [number + 1]
-            state.write_text(json.dumps(progress), encoding="utf-8")
-            print(f"{number + 1 - start} of {cases} cases, {len(progress['failed'])} failed, "
-                  f"{time.monotonic() - began:.0f} s", flush=True)  # fmt: skip
-    return 1 if progress["failed"] else 0
+    state = State.load(options.state)
+    try:
+        run_round(chosen, state, minutes=options.minutes, processes=options.processes, cases=options.cases)
+    except KeyboardInterrupt:
+        print("stopped; the next run goes on with this round")
+    print(*figures(chosen, state), sep="\n")
+    return 1 if any(state.targets[target.name].failed for target in chosen) else 0
 
 
 if __name__ == "__main__":

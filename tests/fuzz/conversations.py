@@ -74,6 +74,10 @@ IDS: Final = (
         "n-after-escape",
         "b7a9c1d2",
         "😀emoji-01",
+        '"quoted-01"',
+        'two","of-them-01',
+        "\\first-0001",
+        "last-00001\\",
     ),
     *(
         "E'x-00001",

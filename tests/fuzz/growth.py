@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz.growth`: every input that once was slow, doubled, must take about double the time.
+"""Every input that once was slow, doubled, must take about double the time.
 
 Counted in processor time, the best of a few runs, so that a busy machine spoils little; the bound is generous, since
 the faults that it is there for (square growth) show as a factor of four.
@@ -7,7 +7,6 @@ the faults that it is there for (square growth) show as a factor of four.
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -92,21 +91,15 @@ def seconds(work: Callable[[str], object], text: str) -> float:
     return best
 
 
-def main() -> int:
-    """Prints what grows too fast; 1 when anything does."""
-    failed = 0
-    for name, make in TEXTS.items():
-        for operation, work in OPERATIONS.items():
-            size = SIZE
-            small, large = seconds(work, make(size)), seconds(work, make(2 * size))
-            if large > SHORTEST and large > MOST * small:  # once more, with more: noise does not repeat
-                small, large = large, seconds(work, make(4 * size))
-            if large > SHORTEST and large > MOST * small:
-                failed += 1
-                print(f"{name}, {operation}: {small:.3f} s, doubled {large:.3f} s", flush=True)
-    print(f"{len(TEXTS) * len(OPERATIONS)} measured, {failed} grow too fast")
-    return 1 if failed else 0
+def run(number: int) -> None:
+    """Measures one pair of input and operation; raises `AssertionError` when it grows too fast."""
+    name, operation = _PAIRS[number % len(_PAIRS)]
+    make, work = TEXTS[name], OPERATIONS[operation]
+    small, large = seconds(work, make(SIZE)), seconds(work, make(2 * SIZE))
+    if large > SHORTEST and large > MOST * small:  # once more, with more: noise does not repeat
+        small, large = large, seconds(work, make(4 * SIZE))
+    slow = large > SHORTEST and large > MOST * small
+    assert not slow, f"{name}, {operation}: {small:.3f} s, doubled {large:.3f} s"
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+_PAIRS: Final = [(name, operation) for name in TEXTS for operation in OPERATIONS]
