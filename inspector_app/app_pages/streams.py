@@ -46,10 +46,16 @@ def _stream(current: StreamsState, held: data.Held, options: data.Options, best:
     how = streams_source.how_cut(current, held, best)
     streamed = streams_source.simulated(held, options, how)
     playground_open.draw_problem(current.source)
-    streams_source.source_line(current, held, how, streamed)
+    query = streams_source.source_line(current, held, how, streamed)
     streams_check.verdict(held, options, how, streamed)
     streams_source.offer_to_make(current, streamed)
-    streams_stepper.stepper_area(current, streamed, f"{held.key}:{hash((options, how)):x}")
+    failure = streams_check.failure(held, options, how)
+    shows_failure = failure is not None and how.chunking != "places"
+    if failure is not None and shows_failure:
+        streams_check.failed(failure)
+    version = f"{held.key}:{hash((options, how)):x}"
+    # The failure takes the place of the timeline, so that the stepper stays in sight.
+    streams_stepper.stepper_area(current, streamed, version, query=query, timeline=not shows_failure)
 
 
 _page()

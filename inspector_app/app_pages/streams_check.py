@@ -15,7 +15,7 @@ from inspector_app.views import stream_steps
 from inspector_app.views.streamed import Streamed
 from modelcontext_core.stream_check import CutFailure, CutReport
 
-__all__ = ["check_button", "verdict"]
+__all__ = ["check_button", "failed", "failure", "verdict"]
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.4
 
@@ -44,24 +44,41 @@ def _button(held: data.Held, options: data.Options, how: stream_runs.HowCut, was
 
 
 def verdict(held: data.Held, options: data.Options, how: stream_runs.HowCut, streamed: Streamed) -> None:
-    """Draw the line of facts, and the smallest cut that fails as soon as there is one."""
+    """Draw the line of facts; as soon as there is a cut that fails, the page is drawn with it."""
     running = _running(held, options, how)
-    st.fragment(_facts, run_every=_SECONDS_BETWEEN_LOOKS if running else None)(held, options, how, streamed)
+    drawn = failure(held, options, how)
+    st.fragment(_facts, run_every=_SECONDS_BETWEEN_LOOKS if running else None)(held, options, how, streamed, drawn)
 
 
-def _facts(held: data.Held, options: data.Options, how: stream_runs.HowCut, streamed: Streamed) -> None:
+def _facts(
+    held: data.Held,
+    options: data.Options,
+    how: stream_runs.HowCut,
+    streamed: Streamed,
+    failure_drawn: CutFailure | None,
+) -> None:
     checking = _checking(held, options, how)
     report = checking.report if checking is not None else CutReport(tallies={})
     with st.container(key="proof_box"):
         proof_line(stream_steps.stream_facts(streamed, report), key="stream_facts", group="streams")
-    if report.failure is not None:
-        _failed(report.failure)
+    if report.failure != failure_drawn:
+        st.rerun()
 
 
-def _failed(failure: CutFailure) -> None:
+def failure(held: data.Held, options: data.Options, how: stream_runs.HowCut) -> CutFailure | None:
+    """Return the smallest cut that was found to fail."""
+    checking = _checking(held, options, how)
+    return checking.report.failure if checking is not None else None
+
+
+def failed(failure: CutFailure) -> None:
+    """Draw the smallest cut that fails, and the way to it."""
     lines = stream_steps.failure_lines(failure)
-    error_card(words.streams.FAILED_TITLE, words.streams.FAILED_HINT, key="cut_failure", excerpt=lines)
-    if failure.cuts and failure.kind != "bytes" and st.button(words.streams.GO_TO_CUT, key="go_to_cut"):
+    can_be_shown = bool(failure.cuts) and failure.kind != "bytes"
+    left, right = st.columns([79, 21] if can_be_shown else [99, 1], gap="small", vertical_alignment="bottom")
+    with left:
+        error_card(words.streams.FAILED_TITLE, words.streams.FAILED_HINT, key="cut_failure", excerpt=lines)
+    if can_be_shown and right.button(words.streams.GO_TO_CUT, key="go_to_cut", type="primary", width="stretch"):
         current = state.load(StreamsState)
         channel = f"{failure.key[0]}{failure.key[1]}"
         places = tuple(failure.cuts[:200])

@@ -50,8 +50,9 @@ def simulated(held: data.Held, options: data.Options, how: stream_runs.HowCut) -
 
 def source_line(
     current: StreamsState, held: data.Held, how: stream_runs.HowCut | None = None, streamed: Streamed | None = None
-) -> None:
-    """Draw what is open, the choice of the chunking, the options and the check."""
+) -> str:
+    """Draw what is open, the search, the choice of the chunking, the options and the check; what is searched for."""
+    query = ""
     with st.container(horizontal=True, key="source", gap="small"):
         with st.popover(words.opening.OPEN, icon=":material/folder_open:", key="open_popover"):
             playground_open.inputs()
@@ -62,24 +63,68 @@ def source_line(
                 state.save(current.source.closed())
                 st.rerun()
         with st.container(key="source_facts"):
-            facts_line(key="source_line", name=displayable(held.name), **_about(streamed))
-        if streamed is not None and how is not None:
+            facts_line(key="source_line", name=displayable(held.name), **_about(held, current, streamed))
+        if streamed is not None:
+            query = _search()
             _chunking(streamed)
+        if streamed is not None or len(held.trace.conversations) > 1:
             with st.popover(words.streams.OPTIONS, icon=":material/tune:", key="options_popover"):
-                _options(held, streamed)
+                _conversation(held, current)
+                if streamed is not None:
+                    _options(held, streamed)
+        if how is not None:
             streams_check.check_button(held, options_of(current.source), how)
     if chosen:
         state.set_problem(None)
         state.save(current.source.opened(sample=chosen))
         st.rerun()
+    return query
 
 
-def _about(streamed: Streamed | None) -> dict[str, str]:
+def _about(held: data.Held, current: StreamsState, streamed: Streamed | None) -> dict[str, str]:
     if streamed is None:
         return {"about": ""}
     subject = streamed.subject
-    about = words.streams.about(subject.choice, subject.characters)
+    several = len(held.trace.conversations) > 1
+    number = held.number(current.source.conversation) if several else 0
+    about = words.streams.about(subject.choice, subject.characters, number)
     return {"about": about, "badge": words.streams.MADE_BADGE if subject.made else ""}
+
+
+def _search() -> str:
+    with st.container(key="source_search", width=116):
+        query = st.text_input(
+            words.streams.SEARCH,
+            key="stream_search",
+            placeholder=words.streams.SEARCH_HINT,
+            icon=":material/search:",
+            label_visibility="collapsed",
+        )
+    return query or ""
+
+
+def _conversation(held: data.Held, current: StreamsState) -> None:
+    """Draw the choice among several conversations. Their titles are text of the trace: the Playground lists them."""
+    conversations = held.trace.conversations
+    if len(conversations) < 2:
+        return
+    key = f"stream_conversation:{held.key}"
+    st.selectbox(
+        words.streams.CONVERSATION,
+        range(1, len(conversations) + 1),
+        index=held.number(current.source.conversation) - 1,
+        format_func=lambda number: words.streams.conversation_choice(number, len(conversations[number - 1].messages)),
+        key=key,
+        on_change=_choose_conversation,
+        args=(key,),
+    )
+
+
+def _choose_conversation(key: str) -> None:
+    """Both pages show the same conversation; the rules found in one say nothing about another."""
+    state.unpin("part", "rail")
+    shared = state.load(PlaygroundState)
+    state.save(replace(shared, conversation=state.field(key), message=0, off=()))
 
 
 def _chunking(streamed: Streamed) -> None:
@@ -97,13 +142,14 @@ def _chunking(streamed: Streamed) -> None:
         shown,
         format_func=lambda name: words.streams.CHUNKINGS[name],
         label_visibility="collapsed",
-        width=236,
+        width=204,
         **_bound("chunking"),
     )
-    unlabelled: dict[str, Any] = {"label_visibility": "collapsed", "width": 104}
-    if state.load(StreamsState).chunking == "size":
+    chunking = state.load(StreamsState).chunking
+    unlabelled: dict[str, Any] = {"label_visibility": "collapsed", "width": 84}
+    if chunking == "size":
         st.number_input(words.streams.SIZE, min_value=1, max_value=100_000, **unlabelled, **_bound("size"))
-    else:
+    elif chunking == "random":
         st.number_input(words.streams.SEED, min_value=0, max_value=9_999_999, **unlabelled, **_bound("seed"))
 
 
@@ -131,6 +177,10 @@ def _options(held: data.Held, streamed: Streamed) -> None:
         disabled=streamed.subject.timed,
         **state.bind(StreamsState, "assumed"),
     )
+    if state.load(StreamsState).chunking != "random":
+        st.number_input(
+            words.streams.SEED, min_value=0, max_value=9_999_999, help=words.streams.SEED_HELP, **_bound("seed")
+        )
     st.selectbox(
         words.streams.CHECKED_DECODER,
         list(words.streams.DECODERS),

@@ -11,7 +11,7 @@ import streamlit as st
 from inspector_app import state, words
 from inspector_app.components.stepper import stepper
 from inspector_app.page_state.streams import StreamsState
-from inspector_app.views import stream_steps, stream_timeline
+from inspector_app.views import stream_search, stream_steps, stream_timeline
 from inspector_app.views.streamed import Streamed
 
 __all__ = ["stepper_area"]
@@ -21,20 +21,36 @@ _TIMELINE: Final = "stream_timeline"
 _MOST_TICKS: Final = 5  # a second: faster playing takes several steps at once
 
 
-def stepper_area(current: StreamsState, streamed: Streamed, version: str) -> None:
-    """Draw the stepper; while it plays it draws itself again and again. `version` changes with the stream only."""
+def stepper_area(
+    current: StreamsState, streamed: Streamed, version: str, *, query: str = "", timeline: bool = True
+) -> None:
+    """Draw the stepper; while it plays it draws itself again and again. `version` changes with the stream only.
+
+    A new `query` goes to the first step, from the one that is shown on, in which it is found.
+    """
+    found = stream_search.steps_with(streamed, query) if query.strip() else None
+    if state.changed("stream_search", version, query) and found:
+        number = _number(streamed)
+        if number not in found:
+            _go(stream_steps.next_in(found, number) or number)
     playing = _is_playing(version)
     per_second = min(current.speed, _MOST_TICKS)
-    st.fragment(_area, run_every=1 / per_second if playing else None)(streamed, version, playing)
+    st.fragment(_area, run_every=1 / per_second if playing else None)(streamed, version, playing, found, timeline)
 
 
-def _area(streamed: Streamed, version: str, playing: bool) -> None:
+def _area(streamed: Streamed, version: str, playing: bool, found: Sequence[int] | None, timeline: bool) -> None:
     if _is_playing(version) != playing:
         st.rerun()  # begins or ends that this is drawn again and again
     if playing:
         _advance(streamed, version)
     number = _number(streamed)
-    _controls(streamed, version, number, playing)
+    _controls(streamed, version, number, playing, found)
+    if timeline:
+        _chart(streamed, number)
+    stepper(stream_steps.step_view(streamed, number), key="stepper", rev=f"{version}:{number}")
+
+
+def _chart(streamed: Streamed, number: int) -> None:
     with st.container(key="stream_chart"):
         st.plotly_chart(
             stream_timeline.timeline(streamed.bars, number, st.context.theme.type or "light"),
@@ -43,10 +59,9 @@ def _area(streamed: Streamed, version: str, playing: bool) -> None:
             on_select=_clicked,
             selection_mode="points",
         )
-    stepper(stream_steps.step_view(streamed, number), key="stepper", rev=f"{version}:{number}")
 
 
-def _controls(streamed: Streamed, version: str, number: int, playing: bool) -> None:
+def _controls(streamed: Streamed, version: str, number: int, playing: bool, found: Sequence[int] | None) -> None:
     last = len(streamed.steps)
     if state.load(StreamsState).step != number:
         state.save(replace(state.load(StreamsState), step=number))
@@ -76,7 +91,11 @@ def _controls(streamed: Streamed, version: str, number: int, playing: bool) -> N
             **state.bind(StreamsState, "step"),
         )
         st.caption(words.streams.of_steps(last), width="content")
+        if found is not None:
+            st.caption(words.streams.found(len(found)), width="content")
         with st.container(horizontal=True, key="stream_jumps", gap="small", horizontal_alignment="right"):
+            if found is not None:
+                st.button(words.streams.NEXT_FOUND, **_next("found", found, number), shortcut="F")
             st.button(words.streams.NEXT_HELD, **_next("held", streamed.holding, number), shortcut="H")
             st.button(words.streams.NEXT_REPLACED, **_next("replaced", streamed.replacing, number), shortcut="N")
             st.button(words.streams.NEXT_DROPPED, **_next("dropped", streamed.dropping, number), shortcut="X")

@@ -212,14 +212,15 @@ def _written(streamed: Streamed, key: ChannelKey, step: Step) -> list[Segment]:
 
 def _seen(streamed: Streamed, key: ChannelKey, step: Step) -> list[Segment]:
     """What the reader has of one channel after the step."""
-    pieces, known = streamed.sent_of(key, step.number)
+    sent = streamed.sent_of(key)
+    known = bisect_right(sent, step.number, key=lambda each: each[0])
     first, length = known, 0
     while first and length < SHOWN_BEFORE:
         first -= 1
-        length += len(pieces[first].text)
-    left = sum(len(piece.text) for piece in pieces[:first])
+        length += len(sent[first][1].text)
+    left = sum(len(piece.text) for _, piece in sent[:first])
     segments: list[Segment] = [["later", words.streams.left_out(left), "", ""]] if left else []
-    for piece in pieces[first:known]:
+    for _, piece in sent[first:known]:
         segments += _piece(streamed, piece)
     return segments
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -76,23 +75,20 @@ class Streamed:
         return found
 
     @cached_property
-    def _pieces(self) -> Mapping[ChannelKey, tuple[list[int], list[Piece]]]:
-        found: dict[ChannelKey, tuple[list[int], list[Piece]]] = {}
+    def _pieces(self) -> Mapping[ChannelKey, list[tuple[int, Piece]]]:
+        found: dict[ChannelKey, list[tuple[int, Piece]]] = {}
         for step in self.steps:
             for piece in step.pieces:
-                numbers, pieces = found.setdefault(piece.key, ([], []))
-                numbers.append(step.number)
-                pieces.append(piece)
+                found.setdefault(piece.key, []).append((step.number, piece))
         return found
 
     def chunks_of(self, key: ChannelKey) -> Sequence[Step]:
         """The steps whose chunk is one of this channel."""
         return self._chunks.get(key, ())
 
-    def sent_of(self, key: ChannelKey, number: int) -> tuple[Sequence[Piece], int]:
-        """The pieces of this channel, and how many of them went out in the first `number` steps."""
-        numbers, pieces = self._pieces.get(key, ([], []))
-        return pieces, bisect_right(numbers, number)
+    def sent_of(self, key: ChannelKey) -> Sequence[tuple[int, Piece]]:
+        """The pieces of this channel that went out, each with the number of its step."""
+        return self._pieces.get(key, ())
 
     @cached_property
     def handles(self) -> Mapping[tuple[ChannelKey, int], tuple[str, str]]:

@@ -20,6 +20,7 @@ __all__ = [
     "CHECKED_DECODER",
     "CHUNKING",
     "CHUNKINGS",
+    "CONVERSATION",
     "DECODERS",
     "DECODER_HELP",
     "DROPPED",
@@ -43,6 +44,7 @@ __all__ = [
     "MAKE",
     "MAKE_HINT",
     "NEXT_DROPPED",
+    "NEXT_FOUND",
     "NEXT_HELD",
     "NEXT_REPLACED",
     "NOTHING_CAME",
@@ -58,7 +60,10 @@ __all__ = [
     "READER_SEES",
     "REGION",
     "REVERT",
+    "SEARCH",
+    "SEARCH_HINT",
     "SEED",
+    "SEED_HELP",
     "SIZE",
     "SPEED",
     "SPEEDS",
@@ -75,8 +80,10 @@ __all__ = [
     "blanks",
     "characters",
     "chunk_line",
+    "conversation_choice",
     "equal",
     "fact_delay",
+    "found",
     "held_line",
     "left_out",
     "limit",
@@ -95,7 +102,7 @@ PAGE: Final = "Streams"
 CHUNKING: Final = "How the stream is cut"
 CHUNKINGS: Final = {
     "captured": "As captured",
-    "random": "Random pieces, 3 to 11 characters",
+    "random": "Random, 3 to 11 characters",
     "size": "Pieces of one size",
     "characters": "One character at a time",
     "token": "About a token (a rule)",
@@ -104,9 +111,13 @@ CHUNKINGS: Final = {
     "places": "At the cut that failed",
 }
 SEED: Final = "Seed"
+SEED_HELP: Final = "Of the random cuts of the check."
 SIZE: Final = "Size in characters"
 OPTIONS: Final = "Options"
 WHAT: Final = "What is streamed"
+CONVERSATION: Final = "Conversation"
+SEARCH: Final = "Search in this stream"
+SEARCH_HINT: Final = "Search"
 CHECK: Final = "Check every cut"
 STOP: Final = "Stop"
 CHECKED_DECODER: Final = "Decoder that is checked"
@@ -129,12 +140,14 @@ STEP: Final = "Step"
 NEXT_HELD: Final = "Next held"
 NEXT_REPLACED: Final = "Next replaced"
 NEXT_DROPPED: Final = "Next dropped"
+NEXT_FOUND: Final = "Next found"
 MAKE: Final = "As a model with handles would have streamed it"
 MAKE_HINT: Final = "This capture holds durable ids and no handles."
 REVERT: Final = "As it was captured"
 MADE_BADGE: Final = "made: with handles"
 NOTHING_TO_STREAM: Final = (
-    "This trace holds no answer of a model and no captured stream. Open one that does, or paste an answer."
+    "There is no answer of a model and no captured stream here. Open a trace that holds one, paste an answer, or "
+    "choose another conversation of this trace under Options."
 )
 EMPTY_TITLE: Final = "See what a stream decoder does between two chunks"
 EMPTY: Final = (
@@ -185,10 +198,20 @@ def answer_choice(message: int) -> str:
     return "The captured stream" if message < 0 else f"The answer in message {message}"
 
 
-def about(message: int, length: int) -> str:
-    """What is streamed, and how long it is."""
+def conversation_choice(number: int, messages: int) -> str:
+    """One entry of the choice of the conversation."""
+    return f"Conversation {number:,} · {messages:,} {plural(messages, 'message')}"
+
+
+def about(message: int, length: int, conversation: int = 0) -> str:
+    """What is streamed, and how long it is; of a trace with several, which conversation."""
     what = "captured stream" if message < 0 else f"answer in message {message}"
-    return f"{what} · {characters(length)}"
+    return f"{f'conversation {conversation:,} · ' if conversation else ''}{what} · {characters(length)}"
+
+
+def found(steps: int) -> str:
+    """Beside the number of steps: what the search found."""
+    return f"found in {steps:,} {plural(steps, 'step')}" if steps else "not found"
 
 
 def whose_handles(known: int, of_trace: bool) -> str:

@@ -73,10 +73,10 @@ def test_keys_jump_and_play_but_not_in_a_field(app_server: AppServer, open_page:
         page.keyboard.press(key)
         at_step(page, number)
 
-    page.get_by_label(words.streams.SEED, exact=True).focus()
+    page.get_by_label(words.streams.SEARCH, exact=True).focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("End")
-    page.get_by_label(words.streams.SEED, exact=True).blur()
+    page.get_by_label(words.streams.SEARCH, exact=True).blur()
     settle(page)
     at_step(page, 5)
 
@@ -116,6 +116,10 @@ def test_every_cut_is_proven_and_a_broken_decoder_is_caught(app_server: AppServe
     expect(page.get_by_text(words.streams.FAILED_TITLE)).to_be_visible()
     expect(page.get_by_text("feed('res://0')")).to_be_visible()
     expect(page.get_by_text("feed('1')")).to_be_visible()
+    # The stepper stays in sight.
+    box = page.locator(".stepper").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 800
     page.get_by_role("button", name=words.streams.GO_TO_CUT).click()
     expect(page).to_have_url(re.compile(r"places=[0-9.]+&channel=text0"))
 

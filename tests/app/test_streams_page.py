@@ -140,3 +140,26 @@ def test_a_bad_link_falls_back() -> None:
 
     assert {"sample": "stream_cut_handles", "answer": "-1", "chunking": "captured"} == parameters(app)
     assert "step" not in parameters(app)
+
+
+def test_a_search_goes_to_the_step_and_stays_out_of_the_address() -> None:
+    """The next step with the words is shown, the caption counts them; what one searches for is text of the trace."""
+    app = page(sample="stream_cut_handles", step="2")
+
+    calm(app.text_input(key="stream_search").set_value("winter rules").run())
+
+    assert "5" == parameters(app)["step"]
+    assert words.streams.found(1) in [caption.value for caption in app.caption]
+    assert "winter" not in "".join(parameters(app).values())
+
+
+def test_a_conversation_of_several_is_chosen() -> None:
+    """The first that holds messages is streamed; the choice is by number, and both pages follow it."""
+    both = '{"messages": [{"role": "assistant", "content": "One doc://1."}]}\n' * 2
+    app = read(page(), both.replace("One", "Two", 1))
+    (key,) = [each.key or "" for each in app.selectbox if (each.key or "").startswith("stream_conversation:")]
+
+    calm(app.selectbox(key=key).set_value(2).run())
+
+    assert "2" == parameters(app)["conversation"]
+    assert 2 == app.selectbox(key=key).value

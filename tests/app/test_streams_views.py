@@ -13,7 +13,7 @@ from inspector_app import data, stream_runs, stream_subjects, words
 from inspector_app.page_state.playground import PlaygroundState
 from inspector_app.page_state.streams import AUTOMATIC, StreamsState
 from inspector_app.stream_runs import HowCut
-from inspector_app.views import stream_steps, stream_timeline
+from inspector_app.views import stream_search, stream_steps, stream_timeline
 from inspector_app.views.streamed import CAPTURE, Streamed
 from modelcontext_core.stream_check import CutReport, check_every_cut
 from modelcontext_core.testing_examples import forgets_word_boundaries
@@ -199,7 +199,7 @@ def test_long_texts_are_shown_around_the_step() -> None:
     view = stream_steps.step_view(streamed, 480)
     left = view["texts"][0]["left"]
 
-    assert (words.streams.left_out(480 * 50 - 5000), words.streams.left_out(48_007 - 480 * 50 - 2500)) == (
+    assert (words.streams.left_out(480 * 50 - 3000), words.streams.left_out(48_007 - 480 * 50 - 1500)) == (
         left[0][1],
         left[-1][1],
     )
@@ -347,3 +347,18 @@ def test_another_source_begins_anew() -> None:
     assert StreamsState(source=PlaygroundState(sample="b"), seed=2, answer=AUTOMATIC) == state.of(
         PlaygroundState(sample="b")
     )
+
+
+# --- search
+
+
+def test_search_finds_what_came_in_and_what_went_out(cut_handles: Streamed) -> None:
+    """The step in which a word is complete on either side, ignoring case; of words that stand nowhere none."""
+    came = stream_search.steps_with(cut_handles, "CHUNK://1")
+    out = stream_search.steps_with(cut_handles, "winter rules")
+
+    assert 4 == came[0]
+    assert "chunk://1" in cut_handles.simulation.inputs["text", 0][: cut_handles.steps[3].end]
+    assert 5 == out[0]
+    assert [] == stream_search.steps_with(cut_handles, "no such words")
+    assert [] == stream_search.steps_with(cut_handles, "  ")
