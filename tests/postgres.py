@@ -17,12 +17,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
-__all__ = ["postgres_server"]
+__all__ = ["Server", "postgres_server", "server_files"]
 
 _START_SECONDS = 30.0
 
@@ -58,9 +59,24 @@ def _process_user() -> dict[str, Any]:
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
 
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The programs and the data of a server that may run."""
+
+    binaries: Path
+    folder: Path
+    user: dict[str, Any]
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[str]:
+        """Start it, give the address of its database, and stop it."""
+        with _running(self.binaries, self.folder, self.user):
+            yield f"postgresql://tester@/postgres?host={self.folder}"
+
+
 @contextlib.contextmanager
-def postgres_server() -> Iterator[str]:
-    """Start a server, give the address of its database, stop it and remove everything."""
+def server_files() -> Iterator[Server]:
+    """The files of a new server, which are removed at the end."""
     binaries = _binaries()
     user = _process_user()
     # Not below pytest's own folders: those are closed to others, and a socket's path must stay short.
@@ -70,10 +86,16 @@ def postgres_server() -> Iterator[str]:
             os.chown(folder, user["user"], user["group"])
         command = [str(binaries / "initdb"), "-D", str(folder / "data"), "-U", "tester", "-A", "trust"]
         subprocess.run([*command, "-E", "UTF8", "--locale=C", "-N"], check=True, capture_output=True, cwd="/", **user)
-        with _running(binaries, folder, user):
-            yield f"postgresql://tester@/postgres?host={folder}"
+        yield Server(binaries, folder, user)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def postgres_server() -> Iterator[str]:
+    """Start a server, give the address of its database, stop it and remove everything."""
+    with server_files() as server, server.running() as address:
+        yield address
 
 
 @contextlib.contextmanager

@@ -20,7 +20,10 @@ APP = "inspector_app"
 
 # Left never imports right. A name stands for the module and for the package with everything in it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "messages", "limits", "grammar", "jsontext", "jsonvalue", "sqltext", "short_handles", "scanner"),
+    (
+        "errors", "messages", "limits", "files", "grammar", "jsontext", "jsonvalue", "sqltext", "short_handles",
+        "scanner",
+    ),
     ("handles", "rewriting", "discovery"),
     ("policies",),
     ("sources", "resources", "citations", "labels", "mcp", "message_texts", "sqlhandles", "wiki_routing"),
@@ -28,8 +31,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("registry",),
     (
         "responses", "roundtrip", "observe", "observe_otel", "detectors", "leak_places", "leak_scan", "leak_rows",
-        "leak_report", "leak_json", "leak_batch", "suggestions", "baseline", "sarif", "chunking", "made_registry",
-        "simulate", "stream_check", "tokens", "testing", "testing_examples", "cluster",
+        "leak_report", "leak_measure", "leak_json", "leak_batch", "suggestions", "baseline", "sarif", "chunking",
+        "made_registry", "simulate", "stream_check", "tokens", "testing", "testing_examples", "cluster",
     ),
 )  # fmt: skip
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
@@ -38,7 +41,7 @@ LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in name
 FORMATS_MAY_IMPORT = {"formats", "errors", "messages", "limits", "jsontext", "jsonvalue"}
 CONTEXTSTATE_MAY_IMPORT = {"contextstate"}
 # What works on whole traces, not on messages alone.
-MAY_IMPORT_FORMATS = ("leak_scan", "leak_report", "leak_batch", "suggestions")
+MAY_IMPORT_FORMATS = ("leak_scan", "leak_measure", "leak_report", "leak_batch", "suggestions")
 
 # Packages of others, and where alone they may be imported. The base installation brings only orjson.
 DRIVERS = {

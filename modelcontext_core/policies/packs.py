@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from modelcontext_core.discovery import KnownRules, Proposal, find_proposals
 from modelcontext_core.errors import PolicyError
+from modelcontext_core.files import write_whole
 from modelcontext_core.messages import Message
 from modelcontext_core.policies.checks import find_faults
 from modelcontext_core.policies.rules import BUILTIN_NAME, DEFAULT_SCHEME, KeyKind, MineKind, OutputKind, ToolPolicy
@@ -131,9 +132,8 @@ class ToolPolicies:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write `dumps()` to a file. Raises `PolicyError` when the pack is not valid; then nothing is written."""
-        text = self.dumps()
-        Path(path).write_bytes(text.encode("utf-8"))
+        """Write `dumps()` to a file, whole or not at all. Raises `PolicyError` when the pack is not valid."""
+        write_whole(Path(path), self.dumps().encode("utf-8"))
 
     def extend(self, other: ToolPolicies, *, name: str = "") -> ToolPolicies:
         """A pack with the keys and tools of both. What `other` says about a tool replaces what this one says.
@@ -162,10 +162,13 @@ class ToolPolicies:
     def discover(messages: Sequence[Message], base: ToolPolicies | None = None) -> Discovery:
         """What can be declared for the tools of a conversation that `base` (default: built-in) does not know."""
         base = DEFAULT_POLICIES if base is None else base
-        declared = {name: frozenset(policy.ids) for name, policy in base.tools.items()}
-        sources = frozenset(name for name, policy in base.tools.items() if policy.output == "source")
-        rules = KnownRules(keys=base.keys, argument_keys=declared, source_tools=sources)
-        return Discovery(base=base, proposals=find_proposals(messages, rules))
+        return Discovery(base=base, proposals=find_proposals(messages, base.known_rules()))
+
+    def known_rules(self) -> KnownRules:
+        """What discovery must know of this pack: for `find_proposals` on many conversations."""
+        declared = {name: frozenset(policy.ids) for name, policy in self.tools.items()}
+        sources = frozenset(name for name, policy in self.tools.items() if policy.output == "source")
+        return KnownRules(keys=self.keys, argument_keys=declared, source_tools=sources)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,6 +7,7 @@ it takes new numbers. `TARGET --case N` runs one case alone and lets it raise.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -34,6 +35,8 @@ def main() -> int:
         print(f"{chosen[0].name} {options.case} holds")
         return 0
     state = State.load(options.state)
+    # In the background Ctrl+C does not arrive: being ended is the same.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         run_round(chosen, state, minutes=options.minutes, processes=options.processes, cases=options.cases)
     except KeyboardInterrupt:

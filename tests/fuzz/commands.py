@@ -304,11 +304,14 @@ def _arguments(rng: random.Random) -> list[str]:
 def _ran(arguments: Sequence[str], stdin: bytes) -> tuple[int | str | None, bytes, str]:
     """Exit code, output and errors of one command in this process."""
     out, err = io.BytesIO(), io.BytesIO()
+    given = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
+    printed = io.TextIOWrapper(out, encoding="utf-8")
+    said = io.TextIOWrapper(err, encoding="utf-8", errors="backslashreplace")
     code: int | str | None
     with (
-        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")),
-        mock.patch.object(sys, "stdout", io.TextIOWrapper(out, encoding="utf-8")),
-        mock.patch.object(sys, "stderr", io.TextIOWrapper(err, encoding="utf-8", errors="backslashreplace")),
+        mock.patch.object(sys, "stdin", given),
+        mock.patch.object(sys, "stdout", printed),
+        mock.patch.object(sys, "stderr", said),
     ):
         try:
             code = cli.main(arguments)

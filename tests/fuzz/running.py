@@ -28,6 +28,7 @@ SHARED: Final = contextlib.ExitStack()
 _BLOCK_SECONDS: Final = 2.0
 _PATIENCE: Final = 8
 _MOST_IN_A_BLOCK: Final = 100_000
+_MOST_SAID: Final = 20
 _LONGEST_MESSAGE: Final = 3000
 
 
@@ -277,7 +278,8 @@ def _note(progress: Progress, done: _Done, cases: int, name: str, say: Callable[
     progress.left = max(0.0, progress.left - (done.cases if cases else done.seconds))
     for number, said in done.failed.items():
         progress.failed[str(number)] = said
-        say(f"{name} {number}: {said}")
+        if len(progress.failed) <= _MOST_SAID:
+            say(f"{name} {number}: {said}")
 
 
 def figures(targets: Sequence[Target], state: State) -> Iterator[str]:

@@ -78,7 +78,10 @@ class PostgresStore(StoreEngine):
         run = self._connection.execute
         if run("SHOW server_encoding")[0][0] != "UTF8":
             raise StoreError(self._location, "its database must be encoded in UTF8")
-        self._schema = str(run("SELECT current_schema()")[0][0])
+        schema = run("SELECT current_schema()")[0][0]
+        if schema is None:
+            raise StoreError(self._location, "no schema of its search path exists: create it, or name another one")
+        self._schema = str(schema)
         version = self._version(create)
         if version == len(MIGRATIONS):
             return
@@ -200,7 +203,7 @@ class _Connection:
             connection.execute("SET synchronous_commit TO on")
             connection.execute("SET client_encoding TO 'UTF8'")
         except psycopg.Error as error:
-            raise StoreError(self._location, f"it cannot be reached: {error}") from error
+            raise StoreError(self._location, f"{_why_unreachable(error)} ({_sentence(error)})") from error
         return connection
 
     def _live(self) -> psycopg.Connection[tuple[Any, ...]]:
@@ -217,7 +220,7 @@ class _Connection:
             cursor = connection.execute(_psycopg(statement), parameters)
             return cursor.fetchall() if cursor.description is not None else ()
         except psycopg.Error as error:
-            raise self._translated(error) from error
+            raise self._translated(error, committing=statement == "COMMIT") from error
 
     def execute_many(self, statement: str, parameters: Iterable[Sequence[Any]]) -> None:
         try:
@@ -230,10 +233,42 @@ class _Connection:
         self._closed = True
         self._connection.close()
 
-    def _translated(self, error: psycopg.Error) -> StoreError:
+    def _translated(self, error: psycopg.Error, *, committing: bool = False) -> StoreError:
         if isinstance(error, (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)):
-            return DamagedStoreError(self._location, "", str(error).strip())
-        return StoreError(self._location, str(error).strip())
+            return DamagedStoreError(self._location, "", _sentence(error))
+        if self._connection.closed or isinstance(error, psycopg.errors.AdminShutdown):
+            return StoreError(self._location, f"{_BROKEN[committing]} ({_sentence(error)})")
+        why = next((text for kind, text in _FAULTS if isinstance(error, kind)), "")
+        return StoreError(self._location, f"{why} ({_sentence(error)})" if why else _sentence(error))
+
+
+_BROKEN: Final = {
+    False: "the connection broke and nothing was stored: do it again when the server runs",
+    True: "the connection broke while it was stored: do it again when the server runs, it will count once",
+}
+_FAULTS: Final = (
+    (psycopg.errors.DiskFull, "the server's disk is full, so nothing was stored: make room and do it again"),
+    (psycopg.errors.InsufficientPrivilege, "the user may not do this: ask for the right, or use another user"),
+    (psycopg.errors.ReadOnlySqlTransaction, "the server lets nobody write: it is a copy of another one"),
+    (psycopg.errors.LockNotAvailable, "another program keeps it locked, so nothing was done: do it again later"),
+)
+
+
+def _why_unreachable(error: psycopg.Error) -> str:
+    """What the server, or whoever should be there, said to a connection, and what to do about it."""
+    said = str(error)
+    if "password" in said or "authentication failed" in said or "no pg_hba.conf entry" in said:
+        return "it did not accept user and password: check the address"
+    if "role" in said and "does not exist" in said:
+        return "it knows no such user: check the address"
+    if "database" in said and "does not exist" in said:
+        return "it has no such database: check the address, or create the database"
+    return "it cannot be reached: check that the server runs, then do it again"
+
+
+def _sentence(error: psycopg.Error) -> str:
+    """What the driver says, on one line; it repeats no password."""
+    return "; ".join(line.strip() for line in str(error).splitlines() if line.strip())
 
 
 def _psycopg(statement: str) -> bytes:

@@ -43,7 +43,22 @@ _WORDS: Final = {
     "bytes": "BLOB",
     "clustered": "WITHOUT ROWID",
 }
-_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+# A reader waits for the end of a commit only.
+_READER_BUSY_SECONDS: Final = 10.0
+_DAMAGE: Final = {
+    sqlite3.SQLITE_CORRUPT: "its file is damaged: take a copy, then export the sessions that verify",
+    sqlite3.SQLITE_NOTADB: "it is no SQLite database, or the beginning of its file is damaged",
+}
+# What went wrong outside of us, and what to do about it. Whatever it was, the transaction left nothing.
+_FAULTS: Final = {
+    sqlite3.SQLITE_FULL: "the disk is full, so nothing was stored: make room and do it again",
+    sqlite3.SQLITE_READONLY: "its file or folder may not be written to, so nothing was stored: allow it, or use a copy",
+    sqlite3.SQLITE_CANTOPEN: "its file cannot be opened, or no journal be made in its folder: check their rights",
+    sqlite3.SQLITE_PERM: "its file may not be read: check its rights",
+    sqlite3.SQLITE_IOERR: "the disk could not be read or written, perhaps because it is full: check it and do it again",
+    sqlite3.SQLITE_BUSY: "another program keeps it locked, so nothing was done: let that end and do it again",
+    sqlite3.SQLITE_LOCKED: "another program keeps it locked, so nothing was done: let that end and do it again",
+}
 
 
 class SQLiteStore(StoreEngine):
@@ -69,7 +84,12 @@ class SQLiteStore(StoreEngine):
         self._read_only = read_only
         self._lock = threading.RLock()
         self._open_rows: SQLRows | None = None
-        self._connection = _Connection(self._location, self._path, create=create and not read_only)
+        self._connection = _Connection(
+            self._location,
+            self._path,
+            create=create and not read_only,
+            patience=_READER_BUSY_SECONDS if read_only else _BUSY_SECONDS,
+        )
         try:
             self._prepare(create and not read_only, migrate and not read_only)
         except BaseException:
@@ -169,11 +189,15 @@ class SQLiteStore(StoreEngine):
             run = self._connection.execute
             sessions = int(run("SELECT COUNT(*) FROM cs_session")[0][0])
             version = schema_version(run, self._location)
+        try:
+            size = self._path.stat().st_size
+        except OSError as error:
+            raise StoreError(self._location, "its file is gone: open it where it is now, or a copy of it") from error
         return StoreInfo(
             kind="sqlite",
             location=self._location,
             sessions=sessions,
-            bytes=self._path.stat().st_size,
+            bytes=size,
             schema_version=version,
             read_only=self._read_only,
         )
@@ -200,7 +224,7 @@ def overflow_padding(page_size: int, size: int) -> int:
 class _Connection:
     """A connection that speaks in `StoreError`s."""
 
-    def __init__(self, location: str, path: Path, *, create: bool) -> None:
+    def __init__(self, location: str, path: Path, *, create: bool, patience: float) -> None:
         self._location = location
         if not create and not path.exists():
             raise StoreError(location, "there is no such file")
@@ -209,10 +233,10 @@ class _Connection:
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
         try:
             self._connection = sqlite3.connect(
-                uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+                uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False
             )
         except sqlite3.Error as error:
-            raise StoreError(location, f"it cannot be opened: {error}") from error
+            raise self._translated(error) from error
         # A damaged text must reach the check that names it.
         self._connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
 
@@ -237,5 +261,5 @@ class _Connection:
     def _translated(self, error: sqlite3.Error) -> StoreError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in _DAMAGE:
-            return DamagedStoreError(self._location, "", str(error))
-        return StoreError(self._location, str(error))
+            return DamagedStoreError(self._location, "", f"{_DAMAGE[code]} ({error})")
+        return StoreError(self._location, f"{_FAULTS[code]} ({error})" if code in _FAULTS else str(error))
