@@ -263,7 +263,7 @@ class Encoder:
         elif not self._citable and (label.tag is None or spaces.has_metadata(known)):
             return format_handle(space, known)  # nothing that a replayed label could add
         if space == "chunk":
-            reference = tag_reference(label.value, label.tag or {})
+            reference = tag_reference(label.value, label.tag)
             return spaces.register_chunk(reference, citable=self._citable)
         if space == "document":
             return spaces.register_document(label.value)

@@ -120,12 +120,9 @@ def replace_places(text: str, places: Iterable[Place], keep: Iterable[tuple[int,
     pieces: list[str] = []
     written: list[Place] = []
     pos, blocked = 0, 0
-    ordered = sorted(places)
-    last = len(ordered) - 1
-    for index, place in enumerate(ordered):
+    longest = {place[0]: place for place in sorted(places)}  # of those that begin together, the last is the longest
+    for place in longest.values():
         start, end, handle = place
-        if index < last and ordered[index + 1][0] == start:
-            continue  # a longer one follows
         while kept and kept[-1][0] <= start:
             blocked = max(blocked, kept.pop()[1])
         if start < pos or start < blocked or (start == pos and written and written[-1].handle[-1] in GLUE):

@@ -6,16 +6,18 @@ the encoder's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from html import unescape
 from typing import Final, NamedTuple
 
 from modelcontext_core import jsontext
 from modelcontext_core.grammar import (
+    ATTRIBUTE,
     GLUE,
     LABEL,
+    LABEL_BY_ENDING,
     LABEL_IN_JSON,
-    LABEL_NAMES,
     SOURCE_TAG,
     Space,
     attributes,
@@ -27,15 +29,15 @@ from modelcontext_core.grammar import (
 from modelcontext_core.messages import ChunkReference
 from modelcontext_core.policies import KeyKind, ToolPolicy
 
-_TAG_ATTRIBUTES: Final = frozenset(
-    ("chunk_id", "faq_id", "knowledge_id", "knowledge_base_id", "kb_id", "knowledge_title", "doc")
-)
+_IDENTITIES: Final = ("chunk_id", "faq_id")
+_new = tuple.__new__  # what the constructor of a named tuple does, without its call in between
 
 
 class Label(NamedTuple):
     """A value under a label: its span in the text, its space, and the durable value that the span spells.
 
-    `mine` is false for values that are only replaced when known. Of a chunk tag, `tag` holds its raw attributes.
+    `mine` is false for values that are only replaced when known. Of a chunk tag, `tag` is the match: its other
+    attributes are read when something wants them.
     """
 
     start: int
@@ -43,7 +45,7 @@ class Label(NamedTuple):
     space: Space
     value: str
     mine: bool = True
-    tag: Mapping[str, str] | None = None
+    tag: re.Match[str] | None = None
 
 
 def looks_like_json(text: str) -> bool:
@@ -86,45 +88,59 @@ def _add_attributes(text: str, found: list[Label], *, is_json: bool) -> None:
         group = match.lastindex
         if group is None:
             continue
-        end_of_name = match.start() + 3
-        for name, space in LABEL_NAMES:
-            start = end_of_name - len(name)
-            if start < 0 or not text.startswith(name, start) or not free_before(text, start, GLUE):
-                continue
-            if group != 3 or (text.startswith("<", start - 1) and text.startswith(f"{name}>", match.end())):
-                raw = match[group]
-                if "\\" not in raw:
-                    found.append(Label(*match.span(group), space, _plain(raw)))
-            break
+        at = match.start()
+        length, space = LABEL_BY_ENDING[text[at - 2 : at]]
+        begin = at + 3 - length
+        if not free_before(text, begin, GLUE):
+            continue
+        if group != 3 or (text[begin - 1] == "<" and text.startswith(text[begin : at + 3] + ">", match.end())):
+            raw = match[group]
+            if "\\" not in raw:
+                start, end = match.span(group)
+                found.append(_new(Label, (start, end, space, _plain(raw), True, None)))
 
 
 def _add_chunk_tags(text: str, found: list[Label], *, is_json: bool) -> None:
     for tag in SOURCE_TAG.finditer(text):
         if is_json and jsontext.leaves_string(tag[0]):
             continue
-        spans: dict[str, tuple[int, int]] = {}
-        for name, start, end in attributes(text, tag.end(1), tag.end()):
-            if name in _TAG_ATTRIBUTES:
-                spans.setdefault(name, (start, end))
-        span = next(
-            (at for name in ("chunk_id", "faq_id") if (at := spans.get(name)) and text[slice(*at)].strip()), None
-        )
+        span = _identity(text, tag)
         if span is None:
             continue
         start, end = span
         raw = text[start:end]
         if "\\" not in raw:
-            values = {name: text[at:stop] for name, (at, stop) in spans.items()}
-            found.append(Label(start, end, "chunk", _plain(raw), True, values))
+            found.append(_new(Label, (start, end, "chunk", _plain(raw), True, tag)))
 
 
-def tag_reference(chunk_id: str, tag: Mapping[str, str]) -> ChunkReference:
-    """The chunk that a tag names, with the metadata of its attributes."""
+def _identity(text: str, tag: re.Match[str]) -> tuple[int, int] | None:
+    """Where the value of the tag's first `chunk_id` stands, or else of its first `faq_id`; a blank one is none."""
+    faq = None
+    seen: set[str] = set()
+    for attribute in ATTRIBUTE.finditer(text, tag.end(1), tag.end()):
+        name = attribute[1]
+        if name not in _IDENTITIES or name in seen:
+            continue
+        seen.add(name)
+        start, end = attribute.span(attribute.lastindex or 0)
+        if text[start:end].strip():
+            if name == "chunk_id":
+                return start, end
+            faq = start, end
+    return faq
+
+
+def tag_reference(chunk_id: str, tag: re.Match[str] | None) -> ChunkReference:
+    """The chunk that a tag names, with the metadata of its attributes; the first of each name counts."""
+    values: dict[str, str] = {}
+    if tag is not None:
+        for name, start, end in attributes(tag.string, tag.end(1), tag.end()):
+            values.setdefault(name, tag.string[start:end])
     return ChunkReference(
         chunk_id=chunk_id,
-        knowledge_id=_plain(tag.get("knowledge_id", "")),
-        knowledge_base_id=_plain(tag.get("knowledge_base_id") or tag.get("kb_id", "")),
-        document_title=_plain(tag.get("knowledge_title") or tag.get("doc", "")),
+        knowledge_id=_plain(values.get("knowledge_id", "")),
+        knowledge_base_id=_plain(values.get("knowledge_base_id") or values.get("kb_id", "")),
+        document_title=_plain(values.get("knowledge_title") or values.get("doc", "")),
     )
 
 

@@ -18,11 +18,13 @@ from modelcontext_core.grammar import (
     GLUE,
     LEGACY_HANDLE,
     SCHEMES,
+    UUID_CHARACTERS,
+    UUID_TAIL,
+    WORD,
     WORD_PREFIXES,
     HandleToken,
     Space,
     WordSpace,
-    find_uuids,
     format_handle,
     format_uri,
     free_after,
@@ -44,6 +46,7 @@ from modelcontext_core.messages import ChunkReference
 
 # An id known in several spaces stands in prose for the first of these.
 _RANKS: Final[dict[Space, int]] = {"chunk": 0, "document": 1, "knowledge_base": 2, "web": 3}
+_new = tuple.__new__  # what the constructor of a named tuple does, without its call in between
 
 
 class SpaceTable:
@@ -288,17 +291,23 @@ class HandleSpaces:
         handles, URIs, and URLs that are no known page."""
         places: list[Place] = []
         keep: list[tuple[int, int]] = []
-        if "://" in text:
-            self._link_places(text, places, keep)
+        self._link_places(text, places, keep)
         if self._uuids:
-            uuids = self._uuids
-            for start, end in find_uuids(text):
-                known = uuids.get(text[start:end])
-                if known is not None and text[start - 1 : start] != "_" and text[end : end + 1] != "_":
-                    places.append(Place(start, end, known[1]))
+            self._uuid_places(text, places)
         if self._known:
             places += self._known.places(text)
         return places, keep
+
+    def _uuid_places(self, text: str, places: list[Place]) -> None:
+        known, last = self._uuids, len(text)
+        for tail in UUID_TAIL.finditer(text):
+            end = tail.end()
+            start = end - UUID_CHARACTERS
+            entry = known.get(text[start:end])  # with too little before it, the slice is shorter than any key
+            if entry is None or (end < last and text[end] in WORD):
+                continue
+            if text[start - 1] not in WORD or free_before(text, start, WORD):
+                places.append(_new(Place, (start, end, entry[1])))
 
     def _link_places(self, text: str, places: list[Place], keep: list[tuple[int, int]]) -> None:
         at = text.find("://")

@@ -10,8 +10,10 @@ from modelcontext_core.grammar.characters import CJK_PUNCTUATION, LETTERS_DIGITS
 from modelcontext_core.grammar.handles import LEGACY_HANDLE, WORD_HANDLE, has_handle
 from modelcontext_core.limits import MAX_MINED_CHARACTERS, MIN_FREE_TEXT_ID_CHARACTERS, MIN_MINED_CHARACTERS
 
-_UUID_TAIL: Final = re.compile(r"-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+# A UUID from its first dash on, where a search can skip whatever has none; eight hex digits stand before it.
+UUID_TAIL: Final = re.compile(r"-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _UUID_HEAD: Final = re.compile(r"[0-9a-fA-F]{8}")
+UUID_CHARACTERS: Final = 36
 UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
 
@@ -23,7 +25,7 @@ def is_uuid(value: str) -> bool:
 def find_uuids(text: str) -> Iterator[tuple[int, int]]:
     """Every UUID-shaped place with neither neighbour an ASCII letter or digit. Searched from the first dash."""
     head, length = _UUID_HEAD.match, len(text)
-    for tail in _UUID_TAIL.finditer(text):
+    for tail in UUID_TAIL.finditer(text):
         start, end = tail.span()
         start -= 8
         if start < 0 or head(text, start) is None or (end < length and text[end] in LETTERS_DIGITS):

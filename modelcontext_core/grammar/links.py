@@ -13,18 +13,15 @@ from modelcontext_core.grammar.handles import Space, has_handle
 _LINK_END: Final = rf"\s<>\"'\\|`{CJK_PUNCTUATION}"
 LINK_RUN: Final = re.compile(rf"[^{_LINK_END}]*")
 LINK_END: Final = re.compile(rf"[{_LINK_END}]")
-_HTTP: Final[dict[str, int]] = {
-    spelling: len(spelling) for scheme in ("http", "https") for spelling in spellings(scheme)
-}
+_HTTP: Final = frozenset(spelling for scheme in ("http", "https") for spelling in spellings(scheme))
 _CLOSERS: Final = {")": "(", "]": "[", "}": "{"}
 
 
 def http_start(text: str, slashes: int) -> int | None:
     """Where the http(s) URL begins whose `://` stands at `slashes`, or None when it is none."""
-    for length in (5, 4):
-        start = slashes - length
-        if start >= 0 and text[start:slashes] in _HTTP and free_before(text, start, WORD):
-            return start
+    start = slashes - (5 if text[slashes - 1] in "sS" else 4)
+    if start >= 0 and text[start:slashes] in _HTTP and free_before(text, start, WORD):
+        return start
     return None
 
 
@@ -38,7 +35,7 @@ def link_end(text: str, slashes: int) -> int:
 def trim_link(link: str) -> str:
     """`link` without the signs that end a sentence and without closing brackets that it does not open."""
     end = len(link)
-    extra: dict[str, int] | None = None
+    extra: dict[str, int] = {}
     while end:
         char = link[end - 1]
         if char in TRAILING_SIGNS:
@@ -46,8 +43,8 @@ def trim_link(link: str) -> str:
             continue
         if char not in _CLOSERS:
             break
-        if extra is None:
-            extra = {close: link.count(close) - link.count(open_) for close, open_ in _CLOSERS.items()}
+        if char not in extra:  # how many more there are in the whole link: counted once, or many would be quadratic
+            extra[char] = link.count(char) - link.count(_CLOSERS[char])
         if extra[char] <= 0:
             break
         extra[char] -= 1

@@ -22,20 +22,22 @@ UNCLOSED_TAG: Final = re.compile(rf"</?(?:ref|kb|web)(?:{_TAG_SPACE}[^<>\n]*)?\Z
 MAX_OPENER_CHARACTERS: Final = len("</web")
 
 # A name begins where a run of its characters begins and takes all of it, or a long run would be tried at each place.
-_ATTRIBUTE: Final = re.compile(r"""(?<![^\s"'<>/=])([^\s"'<>/=]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""")
+ATTRIBUTE: Final = re.compile(r"""(?<![^\s"'<>/=])([^\s"'<>/=]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""")
 # Tags of tool results and of history: quoted attributes may hold `>`; a `<` outside quotes ends the attempt.
-_QUOTED_TAG_BODY: Final = r"""(?=[\s/>])(?:[^<>"']|"[^"]*"|'[^']*')*+>"""
+_QUOTED_TAG_BODY: Final = r"""(?=[\s/>])[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+>"""
 CITATION_TAG: Final = re.compile(rf"<(kb|web){_QUOTED_TAG_BODY}")
 SOURCE_TAG: Final = re.compile(rf"<(chunk|faq){_QUOTED_TAG_BODY}")
-LABEL_NAMES: Final[tuple[tuple[str, Space], ...]] = (
+_LABEL_NAMES: Final[tuple[tuple[str, Space], ...]] = (
     ("knowledge_base_id", "knowledge_base"),
     ("knowledge_id", "document"),
     ("kb_id", "knowledge_base"),
 )
+# The two letters before `_id` tell them apart: the length of the name, and its space.
+LABEL_BY_ENDING: Final = {name[:-3][-2:]: (len(name), space) for name, space in _LABEL_NAMES}
 
 
 def _behind(prefix: str) -> str:
-    return "|".join(f"(?<={prefix}{name})" for name, _ in LABEL_NAMES)
+    return "|".join(f"(?<={prefix}{name})" for name, _ in _LABEL_NAMES)
 
 
 # Searched from the rare `_id`. Other names must match nothing: they would swallow a label that follows. An element's
@@ -53,7 +55,7 @@ SERVER_LABEL: Final = re.compile(r'server_id="([^"]*)"')
 def attributes(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
     """The quoted attributes between `start` and `end`: `(name, start of the raw value, its end)`; unquoted ones are
     passed over."""
-    for match in _ATTRIBUTE.finditer(text, start, end):
+    for match in ATTRIBUTE.finditer(text, start, end):
         at, stop = match.span(2)
         if at < 0:
             at, stop = match.span(3)
