@@ -45,6 +45,9 @@ class PatternError(ModelContextError):
     """A user pattern that cannot be used: the message says why."""
 
 
+_new = tuple.__new__  # what the constructor of a named tuple does, without its call in between
+
+
 class Hit(NamedTuple):
     """One finding in a text: its span, and its kind (the name of the detector, or of the user's pattern)."""
 
@@ -215,7 +218,7 @@ class PatternTime:
 def find_hits(text: str, detectors: Detectors, uri_scheme: str, time: PatternTime | None = None) -> list[Hit]:
     """Every finding in a text, in its order. `time` is that of the message that the text belongs to."""
     if detectors.kinds == ("uuid",) and not detectors.patterns:
-        return [Hit(start, end, "uuid") for start, end in _uuids(text, "")]
+        return [_new(Hit, (start, end, "uuid")) for start, end in find_uuids(text)] if "-" in text else []
     hits: list[Hit] = []
     covered: set[int] = set()
     for kind in detectors.kinds:
@@ -237,6 +240,8 @@ def _ends(span: tuple[int, int]) -> tuple[int, int]:
 
 def normalised(value: str, kind: str) -> str:
     """What two spellings of one identifier have in common: a UUID in lower case and with hyphens, else the value."""
+    if kind == "uuid":
+        return value.lower()
     if not kind.startswith("uuid"):
         return value
     digits = value.lower().removeprefix(_URN).strip(_BRACED).replace("-", "")

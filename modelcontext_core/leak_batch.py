@@ -1,14 +1,17 @@
 """The leak scan over many files: small tasks, pure functions, any number of processes.
 
-A task is a few files, or a range of lines of a large one. `scan_task` reads its traces one at a time and gives one
-report and the proposals of discovery; `measure_task` gives the effect of suggestions. Both only need what is in the
-task and the settings, so a process pool and a cluster run the same code, and the results add up in any order.
+A task is a few files, or a range of lines of a large one. `scan_task` reads its traces and gives one report, the
+proposals of discovery, and the effect of the suggestions that the task's own traces lead to. Most traces of a source
+lead to the same ones; where all traces together lead to another rule, `measure_task` measures that again. Both only
+need what is in the task and the settings, so a process pool and a cluster run the same code, and the results add up in
+any order.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,23 +23,24 @@ from modelcontext_core import formats
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Trace
+from modelcontext_core.leak_measure import NOTHING, Effect, measure, tools_of
 from modelcontext_core.leak_report import Collector, LeakReport
+from modelcontext_core.leak_scan import Leaks, Occurrence
 from modelcontext_core.limits import MIB
-from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
+from modelcontext_core.policies import DEFAULT_POLICIES, Proposal, ToolPolicies
 from modelcontext_core.suggestions import (
-    NOTHING,
-    Effect,
+    ProposalKey,
     Proposals,
     Suggestion,
     applied_packs,
     candidates,
-    combine,
-    measure,
+    gather,
     propose,
     with_effects,
 )
 
 __all__ = [
+    "Measured",
     "Piece",
     "Progress",
     "Runner",
@@ -57,6 +61,8 @@ _TASK_BYTES: Final = 4 * MIB
 _TASK_FILES: Final = 100
 _RANGE_BYTES: Final = 8 * MIB
 _MAX_MEASURED: Final = 40
+# How much text of traces is held until their suggestions are measured.
+_HELD_CHARACTERS: Final = 8 * MIB
 _LINES_TRIED: Final = 20
 _TRIED_BYTES: Final = 8 * MIB
 
@@ -91,13 +97,25 @@ class Settings:
 Task = tuple[Piece, ...]
 
 
+class Measured(NamedTuple):
+    """What a suggestion says (`Suggestion.says`), and what that does to the traces of a task."""
+
+    says: tuple[object, ...]
+    effect: Effect
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanResult:
-    """The report of a task or of a whole scan, and what discovery proposes there."""
+    """The report of a task or of a whole scan, and what discovery proposes there.
+
+    Of a task also what was measured already, and the `tools` of the traces in which anything can change.
+    """
 
     report: LeakReport
     proposals: Proposals = field(default_factory=dict)
     suggestions: Sequence[Suggestion] = ()
+    measured: Mapping[str, Measured] = field(default_factory=dict)
+    tools: frozenset[str] = frozenset()
 
 
 # --- tasks
@@ -158,19 +176,80 @@ def _lines_are_traces(path: Path, format_name: str) -> bool:
 def scan_task(task: Task, settings: Settings) -> ScanResult:
     """The report of some files. A file that cannot be read is counted and named; it stops no other."""
     collector = Collector()
-    proposals: Proposals = {}
+    advisor = _Advisor(settings, collector)
     for piece in task:
         whole = piece.start == 0
         try:
             for name, trace in named_traces(piece, settings):
-                collector.scan(trace, settings.pack, settings.detectors, name=name, values=settings.values)
+                found = collector.scan(trace, settings.pack, settings.detectors, name=name, values=settings.values)
                 if settings.suggest:
-                    proposals = combine(proposals, propose(trace, settings.pack))
+                    advisor.add(trace, found)
         except (UnreadableTrace, OSError) as error:
             collector.source(size=piece.size, unreadable=_reason(error), name=piece.path, whole=whole)
         else:
             collector.source(size=piece.size, name=piece.path, whole=whole)
-    return ScanResult(report=collector.report(), proposals=proposals)
+    advisor.measure()
+    return ScanResult(
+        report=collector.report(),
+        proposals=advisor.proposals,
+        measured=advisor.measured,
+        tools=frozenset(advisor.tools),
+    )
+
+
+class _Advisor:
+    """The suggestions for the traces of one task, measured while these are still held."""
+
+    def __init__(self, settings: Settings, collector: Collector) -> None:
+        self.proposals: dict[ProposalKey, Proposal] = {}
+        self.measured: dict[str, Measured] = {}
+        self.tools: set[str] = set()
+        self._settings = settings
+        self._collector = collector
+        self._held: list[tuple[Trace, Leaks]] = []
+        self._characters = 0
+        self._unsettled: set[str] = set()
+
+    def add(self, trace: Trace, found: Sequence[Occurrence]) -> None:
+        """Take a trace and what it leaks."""
+        gather(self.proposals, propose(trace, self._settings.pack))
+        leaks = Counter((each.conversation, each.message, each.producer) for each in found if each.counts)
+        if not leaks:
+            return
+        self._held.append((trace, leaks))
+        characters = self._collector.totals.characters
+        if characters - self._characters > _HELD_CHARACTERS:
+            self.measure()
+            self._characters = characters
+
+    def measure(self) -> None:
+        """Measure what is suggested by now on the traces that are held, and let them go.
+
+        Suggestions that have changed since other traces were measured, or that are new for those, are left open.
+        """
+        pack = self._settings.pack
+        wanted = {each.tool: each for each in candidates(self._collector.rows, self.proposals, pack)[:_MAX_MEASURED]}
+        for tool in self.tools:
+            known, new = self.measured.get(tool), wanted.get(tool)
+            if (known and known.says) != (new and new.says):
+                self._unsettled.add(tool)
+        for tool in self._unsettled:
+            wanted.pop(tool, None)
+            self.measured.pop(tool, None)
+        effects: dict[str, Effect] = {}
+        packs = applied_packs(pack, wanted.values())
+        for trace, leaks in self._held:
+            self.tools |= tools_of(trace)
+            _add_effects(effects, measure(trace, pack, packs, self._settings.detectors, leaks=leaks))
+        self._held.clear()
+        for tool, each in wanted.items():
+            before = self.measured[tool].effect if tool in self.measured else NOTHING
+            self.measured[tool] = Measured(each.says, effects.get(tool, NOTHING).plus(before))
+
+
+def _add_effects(into: dict[str, Effect], more: Mapping[str, Effect]) -> None:
+    for tool, effect in more.items():
+        into[tool] = into.get(tool, NOTHING).plus(effect)
 
 
 def measure_task(task: Task, settings: Settings, suggestions: Sequence[Suggestion]) -> dict[str, Effect]:
@@ -180,8 +259,7 @@ def measure_task(task: Task, settings: Settings, suggestions: Sequence[Suggestio
     for piece in task:
         try:
             for _, trace in named_traces(piece, settings):
-                for tool, effect in measure(trace, settings.pack, suggestions, settings.detectors, packs=packs).items():
-                    effects[tool] = effects.get(tool, NOTHING).plus(effect)
+                _add_effects(effects, measure(trace, settings.pack, packs, settings.detectors))
         except (UnreadableTrace, OSError):
             continue  # named by the scan
     return effects
@@ -281,23 +359,29 @@ def scan_files(
     """The report of all tasks, with measured suggestions unless the settings say otherwise. The same result whatever
     runs the tasks, and in whatever order they end."""
     collector = Collector()
-    proposals: Proposals = {}
-    seen: list[tuple[Task, frozenset[str]]] = []
+    proposals: dict[ProposalKey, Proposal] = {}
+    seen: list[tuple[Task, Mapping[str, Measured], frozenset[str]]] = []
     for task, result in run(scan_task, tasks, settings):
         collector.add(result.report)
-        proposals = combine(proposals, result.proposals)
-        seen.append((task, frozenset(key.tool for key in result.report.rows if key.counts)))
+        gather(proposals, result.proposals)
+        seen.append((task, result.measured, result.tools))
         progress("scan", sum(piece.size for piece in task))
     report = collector.report()
     if not settings.suggest:
         return ScanResult(report=report)
-    wanted = candidates(report, proposals, settings.pack)[:_MAX_MEASURED]
-    tools = {each.tool for each in wanted}
-    again = [task for task, leaking in seen if leaking & tools]
+    wanted = candidates(report.rows, proposals, settings.pack)[:_MAX_MEASURED]
     effects: dict[str, Effect] = {}
-    for task, found in run(_measured, again, (settings, tuple(wanted))):
-        for tool, effect in found.items():
-            effects[tool] = effects.get(tool, NOTHING).plus(effect)
+    open_tools: dict[Task, set[str]] = {}
+    for task, measured, tools in seen:
+        for each in wanted:
+            known = measured.get(each.tool)
+            if known is not None and known.says == each.says:
+                _add_effects(effects, {each.tool: known.effect})
+            elif each.tool in tools:
+                open_tools.setdefault(task, set()).add(each.tool)
+    again = tuple(each for each in wanted if any(each.tool in tools for tools in open_tools.values()))
+    for task, found in run(_measured, open_tools, (settings, again)):
+        _add_effects(effects, {tool: effect for tool, effect in found.items() if tool in open_tools[task]})
         progress("measure", sum(piece.size for piece in task))
     return ScanResult(report=report, proposals=proposals, suggestions=with_effects(wanted, effects))
 

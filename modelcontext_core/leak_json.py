@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Final, TypeVar
 
 from modelcontext_core.discovery import Proposal
 from modelcontext_core.errors import ModelContextError
+from modelcontext_core.leak_measure import Effect
 from modelcontext_core.leak_report import (
     Counts,
     Coverage,
@@ -24,12 +25,11 @@ from modelcontext_core.leak_report import (
     Totals,
 )
 from modelcontext_core.leak_scan import Occurrence
-from modelcontext_core.suggestions import Effect, Suggestion
+from modelcontext_core.suggestions import Suggestion
 
 __all__ = ["ReportError", "SavedReport", "dump_report", "load_report"]
 
 SCHEMA: Final = "modelcontext-leaks/1"
-_Record = TypeVar("_Record")
 
 
 class ReportError(ModelContextError):
@@ -51,15 +51,15 @@ def report_json(saved: SavedReport) -> dict[str, Any]:
         "schema": SCHEMA,
         "pack": report.pack,
         "detectors": list(report.detectors),
-        "totals": {**asdict(report.totals), "leaks": report.totals.leaks},
+        "totals": {**report.totals._asdict(), "leaks": report.totals.leaks},
         "rows": [
-            {**key._asdict(), "fingerprint": key.fingerprint, **asdict(counts)} for key, counts in report.rows.items()
+            {**key._asdict(), "fingerprint": key.fingerprint, **counts._asdict()} for key, counts in report.rows.items()
         ],
-        "more_rows": asdict(report.more_rows),
+        "more_rows": report.more_rows._asdict(),
         "suggestions": [_suggestion_json(each) for each in saved.suggestions],
-        "identities": [{**key._asdict(), **asdict(count)} for key, count in report.identities.items()],
+        "identities": [{**key._asdict(), **count._asdict()} for key, count in report.identities.items()],
         "more_identities": report.more_identities,
-        "coverage": {position: asdict(each) for position, each in report.coverage.items()},
+        "coverage": {position: each._asdict() for position, each in report.coverage.items()},
         "along": [
             {"message": message, "registered": registered, "occurrences": times}
             for (message, registered), times in report.along.items()
@@ -122,7 +122,7 @@ def _report(data: Mapping[str, Any]) -> LeakReport:
             for row in data["identities"]
         },
         more_identities=int(data["more_identities"]),
-        occurrences=tuple(map(_occurrence, data["occurrences"])),
+        occurrences=tuple(_record(Occurrence, row) for row in data["occurrences"]),
         coverage={position: _record(Coverage, row) for position, row in data["coverage"].items()},
         along={(row["message"], row["registered"]): row["occurrences"] for row in data["along"]},
         notices={NoticeKey(row["kind"], row["text"]): NoticeRow(row["times"], row["where"]) for row in data["notices"]},
@@ -131,30 +131,25 @@ def _report(data: Mapping[str, Any]) -> LeakReport:
 
 
 _SCALARS: Final = {"int": int, "str": str, "bool": bool}
-
-
-def _record(kind: type[_Record], row: Mapping[str, Any]) -> _Record:
-    """A record of scalars; a value of another type than its field's is damage."""
-    values = {}
-    for each in fields(kind):  # type: ignore[arg-type]
-        value = row[each.name]
-        wanted = _SCALARS[str(each.type)]
-        if type(value) is not wanted:
-            raise TypeError(f"{each.name} is no {wanted.__name__}")
-        values[each.name] = value
-    return kind(**values)
+_Record = TypeVar("_Record", Totals, Counts, Identity, Coverage, Occurrence)
 
 
 # Named tuples keep their annotations as references.
-_OCCURRENCE_TYPES: Final = {name: _SCALARS[kind.__forward_arg__] for name, kind in Occurrence.__annotations__.items()}
+_TYPES: Final[Mapping[Any, Mapping[str, type]]] = {
+    kind: {name: _SCALARS[each.__forward_arg__] for name, each in kind.__annotations__.items()}
+    for kind in (Totals, Counts, Identity, Coverage, Occurrence)
+}
 
 
-def _occurrence(row: Mapping[str, Any]) -> Occurrence:
-    values = [row[name] if name != "value" else row.get(name, "") for name in Occurrence._fields]
-    for value, (name, wanted) in zip(values, _OCCURRENCE_TYPES.items(), strict=True):
+def _record(kind: type[_Record], row: Mapping[str, Any]) -> _Record:
+    """A record of scalars; a value of another type than its field's is damage. Only whole values are left out."""
+    values: list[Any] = []
+    for name, wanted in _TYPES[kind].items():
+        value = row.get(name, "") if name == "value" else row[name]
         if type(value) is not wanted:
             raise TypeError(f"{name} is no {wanted.__name__}")
-    return Occurrence(*values)
+        values.append(value)
+    return kind(*values)
 
 
 def _suggestion(row: Mapping[str, Any]) -> Suggestion:

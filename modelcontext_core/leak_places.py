@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -24,6 +25,7 @@ _POSITION: Final = re.compile(r"\[\d+\]")
 _ODD_KEY: Final = re.compile(r'\["(?:[^"\\]|\\.)*"\]|\.\w*\d{4}\w*|\.[0-9a-fA-F]{16,}')
 _DATA_IN_KEY: Final = re.compile(r"\d{3}|[0-9a-fA-F]{8}|.{61}")
 _LABEL: Final = re.compile(r"""([^\W\d][\w.-]{0,40})(?:\\?["'])?[ \t]*(?:[=:][ \t]*|>)(?:\\?["'])?[<({\[]?\Z""")
+_LONG_NUMBER: Final = re.compile(r"\d{4}")
 _LOOK_BACK: Final = 64
 _SHOWN: Final = 8
 
@@ -37,11 +39,17 @@ def places(text: str, hits: Sequence[Hit]) -> list[tuple[str, str]]:
         return [("", _label(text, hit.start)) for hit in hits]
     found = []
     for hit, path in zip(hits, jsontext.paths_of(text, [hit.start for hit in hits]), strict=True):
-        path = _ODD_KEY.sub(_masked_key, path)
+        path, place = _place_of(path)
         label = "" if text[hit.start - 1 : hit.start] == '"' else _label(text, hit.start)
-        place = _POSITION.sub("[]", path)
         found.append((path, f"{place}::{label}" if label else place))
     return found
+
+
+@lru_cache(maxsize=4096)
+def _place_of(path: str) -> tuple[str, str]:
+    """A path as it may be shown, and without positions. Most traces of a source have the same paths."""
+    path = _ODD_KEY.sub(_masked_key, path)
+    return path, _POSITION.sub("[]", path)
 
 
 def _masked_key(match: re.Match[str]) -> str:
@@ -50,7 +58,7 @@ def _masked_key(match: re.Match[str]) -> str:
 
 def _label(text: str, start: int) -> str:
     match = _LABEL.search(text, max(0, start - _LOOK_BACK), start)
-    return masked(match[1]) if match and not re.search(r"\d{4}", match[1]) else ""
+    return masked(match[1]) if match and not _LONG_NUMBER.search(match[1]) else ""
 
 
 def masked(text: str) -> str:

@@ -9,8 +9,9 @@ one; of occurrences each row keeps its first few by hash, as far as the sample g
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Protocol, Self, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, Final, Protocol, Self, TypeVar
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.formats.base import Trace
@@ -129,11 +130,20 @@ class Collector:
         self._identities: dict[IdentityKey, Identity] = {}
         self._more_identities = 0
         self._occurrences: list[Occurrence] = []
-        self._sample: list[tuple[str, Occurrence]] = []
         self._coverage: dict[str, Coverage] = {}
         self._along: Counter[tuple[int, bool]] = Counter()
         self._notices: dict[NoticeKey, NoticeRow] = {}
         self._more_notices = 0
+
+    @property
+    def totals(self) -> Totals:
+        """The totals so far."""
+        return self._totals
+
+    @property
+    def rows(self) -> Mapping[RowKey, Counts]:
+        """The rows so far."""
+        return self._rows
 
     def source(self, *, size: int = 0, unreadable: str = "", name: str = "", whole: bool = True) -> None:
         """Count a source (a file) of `size` bytes; `unreadable` is why it could not be read, "" when it could. A piece
@@ -150,25 +160,27 @@ class Collector:
         *,
         name: str = "",
         values: bool = False,
-    ) -> None:
-        """Add the leaks of a trace."""
+    ) -> list[Occurrence]:
+        """Add what a trace leaks, and give it."""
         self._packs.add(pack.name)
         self._detectors.update(detectors.names)
         found: list[Occurrence] = []
-        messages = 0
+        messages = characters = 0
         for encoded in encoded_conversations(trace, pack):
             messages += len(encoded.messages) - encoded.first
-            self._cover(encoded)
+            characters += self._cover(encoded)
             cut: list[CutShort] = []
             found += find_occurrences(encoded, detectors, name=name, cut_short=cut.append, values=values)
             for where in cut:
                 self._notice("detector", "a message took the time of the own patterns", f"{name} #{where.message}")
         self._cover_unsent(trace)
+        conversations = len(trace.conversations)
+        self._totals += Totals(traces=1, conversations=conversations, messages=messages, characters=characters)
         self._count(found)
-        self._totals += Totals(traces=1, conversations=len(trace.conversations), messages=messages)
         for notice in trace.notices:
             self._notice(notice.kind, notice.text, " ".join(filter(None, (name, notice.where))))
         self._compact()
+        return found
 
     def add(self, report: LeakReport) -> None:
         """Add a whole report."""
@@ -197,7 +209,7 @@ class Collector:
             more_rows=self._more_rows,
             identities=dict(sorted(self._identities.items())),
             more_identities=self._more_identities,
-            occurrences=tuple(sorted([*self._occurrences, *(each for _, each in self._sample)])),
+            occurrences=tuple(sorted(self._occurrences)),
             coverage={position: self._coverage.get(position, Coverage()) for position in POSITIONS},
             along=dict(sorted(self._along.items())),
             notices=dict(sorted(self._notices.items())),
@@ -208,61 +220,64 @@ class Collector:
         _add_all(self._notices, [(NoticeKey(kind, masked(text)), NoticeRow(1, where))])
 
     def _count(self, found: Sequence[Occurrence]) -> None:
-        # Plain numbers first, records last: a trace may have thousands of occurrences.
-        rows: dict[RowKey, list[Occurrence]] = {}
-        times: Counter[tuple[IdentityKey, bool]] = Counter()
+        rows: dict[tuple[Any, ...], list[Occurrence]] = {}
         for each in found:
             rows.setdefault(_row_of(each), []).append(each)
-        for key, occurrences in rows.items():
-            number = len(occurrences)
-            messages = len({(each.conversation, each.message) for each in occurrences})
-            _add_all(self._rows, [(key, Counts(occurrences=number, messages=messages, traces=1))])
-            position = position_of(key.role, key.field)
+        on_purpose = registered = unregistered = 0
+        times: dict[tuple[Any, ...], list[int]] = {}
+        for values, occurrences in rows.items():
+            key, number = RowKey(*values), len(occurrences)
+            messages = len(set(map(_message_of, occurrences)))
+            _add_all(self._rows, [(key, Counts(number, messages, 1))])
+            position, known = position_of(key.role, key.field), key.registered
             if not key.counts:
                 self._covered(position, Coverage(on_purpose=number))
-                self._totals += Totals(on_purpose=number)
+                on_purpose += number
                 continue
             self._covered(position, Coverage(left=number))
-            known = key.registered
-            self._totals += Totals(registered=number if known else 0, unregistered=0 if known else number)
-            self._along.update((min(max(each.message, 0), LAST_BUCKET), known) for each in occurrences)
-            times.update((IdentityKey(each.identity, each.kind, each.shown), known) for each in occurrences)
-        self._totals += Totals(leaking_traces=int(any(key.counts for key in rows)))
-        for same in dict.fromkeys(identity for identity, _ in times):
-            count = Identity(registered=times[same, True], unregistered=times[same, False], traces=1)
-            _add_all(self._identities, [(same, count)])
+            registered += number if known else 0
+            unregistered += 0 if known else number
+            for each in occurrences:
+                self._along[min(max(each.message, 0), LAST_BUCKET), known] += 1
+                times.setdefault(_identity_of(each), [0, 0])[not known] += 1
+        _add_all(
+            self._identities,
+            [(IdentityKey(*same), Identity(known, unknown, 1)) for same, (known, unknown) in times.items()],
+        )
+        self._totals += Totals(
+            leaking_traces=int(bool(times)), registered=registered, unregistered=unregistered, on_purpose=on_purpose
+        )
         self._occurrences += found
 
     def _covered(self, position: str, more: Coverage) -> None:
         _add_all(self._coverage, [(position, more)])
 
-    def _cover(self, encoded: EncodedConversation) -> None:
-        sizes: Counter[str] = Counter()
-        texts: Counter[str] = Counter()
+    def _cover(self, encoded: EncodedConversation) -> int:
+        """Count what is looked at in a conversation; give how many characters that is."""
+        sizes: dict[str, list[int]] = {}
         replaced: Counter[str] = Counter()
         skipped = 0
         for message in encoded.messages[encoded.first :]:
-            position = position_of(message.role, "content")
-            parts = [part.text for part in message.parts if part.type == "text"]
-            skipped += len(message.parts) - len(parts)
-            for where, written in (
-                *((position, text) for text in (message.content, *parts)),
-                ("reasoning", message.reasoning),
-                *(("arguments", call.arguments) for call in message.tool_calls),
-            ):
-                if written:
-                    texts[where] += 1
-                    sizes[where] += len(written)
+            written = [(position_of(message.role, "content"), message.content), ("reasoning", message.reasoning)]
+            if message.parts:
+                texts = [part.text for part in message.parts if part.type == "text"]
+                written += [(written[0][0], text) for text in texts]
+                skipped += len(message.parts) - len(texts)
+            written += [("arguments", call.arguments) for call in message.tool_calls]
+            for where, text in written:
+                if text:
+                    sizes.setdefault(where, []).append(len(text))
         for span in encoded.spans:
             if span.message >= encoded.first:
                 name = span.path.partition("[")[0]
                 field_name = {"reasoning": "reasoning", "tool_calls": "arguments"}.get(name, "content")
                 replaced[position_of(encoded.messages[span.message].role, field_name)] += 1
-        for where in texts.keys() | replaced.keys():
-            self._covered(where, Coverage(texts=texts[where], characters=sizes[where], replaced=replaced[where]))
-        self._totals += Totals(characters=sum(sizes.values()))
+        for where in sizes.keys() | replaced.keys():
+            each = sizes.get(where, [])
+            self._covered(where, Coverage(len(each), sum(each), replaced[where]))
         self._covered("tool_schemas", Coverage(texts=len(encoded.tools)))
         self._covered("file_names", Coverage(skipped=skipped))
+        return sum(map(sum, sizes.values()))
 
     def _cover_unsent(self, trace: Trace) -> None:
         # Titles, times and model names are not sent to the model: nothing there can leak to it.
@@ -281,28 +296,32 @@ class Collector:
         if full or len(self._notices) > slack * MAX_NOTICES:
             self._notices, unsaid = _smallest(self._notices, MAX_NOTICES, lambda key: short_hash(*key))
             self._more_notices += sum(each.times for each in unsaid)
-        if full or len(self._occurrences) + len(self._sample) > slack * MAX_OCCURRENCES:
+        if full or len(self._occurrences) > slack * MAX_OCCURRENCES:
             self._cut_sample()
 
     def _cut_sample(self) -> None:
         """At most so many: the first of every row, then the second of every row, and so on, each row in the order of
-        hashes. So a rare row keeps an example beside a row of a million, and the sample of a union is that of the
-        samples. An occurrence is hashed once, and not at all while there are few.
+        the hashes of its identifiers. So a rare row keeps an example beside a row of a million, and the sample of a
+        union is that of the samples.
         """
-        if len(self._sample) + len(self._occurrences) <= MAX_OCCURRENCES:
+        if len(self._occurrences) <= MAX_OCCURRENCES:
             return
-        self._sample += [(short_hash(*each), each) for each in self._occurrences]
-        self._occurrences = []
-        self._sample.sort()
-        ranks: Counter[RowKey] = Counter()
+        self._occurrences.sort(key=_by_hash)
+        ranks: Counter[tuple[Any, ...]] = Counter()
         ranked = []
-        for number, (_, each) in enumerate(self._sample):
+        for number, each in enumerate(self._occurrences):
             key = _row_of(each)
             ranks[key] += 1
             ranked.append((ranks[key], number))
         ranked.sort()
-        self._sample = [self._sample[number] for _, number in ranked[:MAX_OCCURRENCES]]
+        self._occurrences = [self._occurrences[number] for _, number in ranked[:MAX_OCCURRENCES]]
 
 
-def _row_of(each: Occurrence) -> RowKey:
-    return RowKey(each.role, each.tool, each.field, each.kind, each.registered, each.reason, each.place)
+def _by_hash(each: Occurrence) -> tuple[str, Occurrence]:
+    return each.identity, each
+
+
+# The fields of an occurrence that make a key of it: a key made of them is equal to one that is a record.
+_row_of: Final = itemgetter(*map(Occurrence._fields.index, RowKey._fields))
+_identity_of: Final = itemgetter(*map(Occurrence._fields.index, IdentityKey._fields))
+_message_of: Final = itemgetter(*map(Occurrence._fields.index, ("conversation", "message")))

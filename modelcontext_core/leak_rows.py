@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Self
+from operator import add
+from typing import Final, NamedTuple
 
 from modelcontext_core.leak_places import fingerprint
 from modelcontext_core.leak_scan import Occurrence
@@ -64,18 +65,10 @@ class RowKey(NamedTuple):
         return fingerprint(self.producer, self.field, self.place, self.kind, registered=self.registered)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sums:
-    """Numbers that add up."""
-
-    def __add__(self, other: Self) -> Self:
-        # The slots of a record are its fields, and quicker to ask for.
-        names: tuple[str, ...] = self.__slots__
-        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
+# The numbers below are named tuples, since a large scan adds them up and sends them between processes by the million.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals(_Sums):
+class Totals(NamedTuple):
     """What was read and what was found. Leaks are registered and unregistered; `on_purpose` is the user's text."""
 
     sources: int = 0
@@ -95,18 +88,22 @@ class Totals(_Sums):
         """All that count."""
         return self.registered + self.unregistered
 
+    def __add__(self, other: object) -> Totals:
+        return Totals(*map(add, self, other)) if isinstance(other, Totals) else NotImplemented
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts(_Sums):
+
+class Counts(NamedTuple):
     """How often, in how many messages and traces. Of folded rows the last two are sums over rows."""
 
     occurrences: int = 0
     messages: int = 0
     traces: int = 0
 
+    def __add__(self, other: object) -> Counts:
+        return Counts(*map(add, self, other)) if isinstance(other, Counts) else NotImplemented
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage(_Sums):
+
+class Coverage(NamedTuple):
     """One position of the coverage map: texts and characters scanned, identifiers replaced, left, left on purpose,
     and texts that were not looked at (`skipped`)."""
 
@@ -117,14 +114,19 @@ class Coverage(_Sums):
     on_purpose: int = 0
     skipped: int = 0
 
+    def __add__(self, other: object) -> Coverage:
+        return Coverage(*map(add, self, other)) if isinstance(other, Coverage) else NotImplemented
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity(_Sums):
+
+class Identity(NamedTuple):
     """How often one identifier was left, known and not known to the registry, and in how many traces."""
 
     registered: int = 0
     unregistered: int = 0
     traces: int = 0
+
+    def __add__(self, other: object) -> Identity:
+        return Identity(*map(add, self, other)) if isinstance(other, Identity) else NotImplemented
 
 
 class IdentityKey(NamedTuple):

@@ -23,6 +23,7 @@ from modelcontext_core.registry import Registry, Span
 __all__ = [
     "CutShort",
     "EncodedConversation",
+    "Leaks",
     "Occurrence",
     "count_leaks",
     "encoded_conversations",
@@ -32,6 +33,9 @@ __all__ = [
 
 SCHEMA_ROLE: Final = "tools"
 """The role of what stands in tool definitions, which belong to no message."""
+
+
+_new = tuple.__new__  # what the constructor of a named tuple does, without its call in between
 
 
 class Occurrence(NamedTuple):
@@ -88,6 +92,10 @@ class EncodedConversation(NamedTuple):
     spans: Sequence[Span]
     registry: Registry
     pack: ToolPolicies
+
+
+Leaks = Counter[tuple[int, int, str]]
+"""How many leaks there are, by conversation, message (-1: tool definitions) and producer."""
 
 
 class CutShort(NamedTuple):
@@ -165,16 +173,16 @@ def find_occurrences(
             cut_short(CutShort(encoded.number, index))
 
 
-def count_leaks(encoded: EncodedConversation, detectors: Detectors = DEFAULT_DETECTORS) -> Counter[str]:
-    """How many leaks each producer has in an encoded conversation: what `find_occurrences` finds, only counted."""
-    found: Counter[str] = Counter()
-    for _, texts in _texts(encoded):
+def count_leaks(encoded: EncodedConversation, detectors: Detectors = DEFAULT_DETECTORS) -> Leaks:
+    """How many leaks each producer has in each message: what `find_occurrences` finds, only counted."""
+    found: Leaks = Counter()
+    for index, texts in _texts(encoded):
         time = PatternTime()
         for each in texts:
             if each.reason != "user_text":
                 hits = len(find_hits(each.text, detectors, encoded.pack.uri_scheme, time))
                 if hits:
-                    found[masked(each.tool) or each.role] += hits
+                    found[encoded.number, index, masked(each.tool) or each.role] += hits
     return found
 
 
@@ -188,32 +196,27 @@ class _Scan:
         self._known: frozenset[str] | None = None
 
     def occurrences(self, index: int, each: _Text, hits: Sequence[Hit]) -> Iterator[Occurrence]:
+        """The findings of one text. There are millions in a large scan: what they share is made once."""
         links = link_regions(each.text, scheme_handles=True) if "://" in each.text else []
         links.reverse()
-        for hit, (json_path, place) in zip(hits, places(each.text, hits), strict=True):
-            while links and links[-1][1] <= hit.start:
+        name, number, known, tool = self._name, self._encoded.number, self._known_ids(), masked(each.tool)
+        path, text, role, _, field, reason = each
+        for (start, end, kind), (json_path, place) in zip(hits, places(text, hits), strict=True):
+            while links and links[-1][1] <= start:
                 links.pop()
-            in_link = hit.kind.startswith("uuid") and bool(links) and links[-1][0] < hit.start
-            value = each.text[hit.start : hit.end]
-            same = normalised(value, hit.kind)
-            yield Occurrence(
-                trace=self._name,
-                conversation=self._encoded.number,
-                message=index,
-                role=each.role,
-                tool=masked(each.tool),
-                field=each.field,
-                path=each.path,
-                start=hit.start,
-                end=hit.end,
-                json_path=json_path,
-                place=place,
-                kind=hit.kind,
-                registered=same.lower() in self._known_ids(),
-                reason=each.reason or ("inside_url" if in_link else ""),
-                shown=shortened(same),
-                identity=short_hash(hit.kind, same),
-                value=value if self._values else "",
+            in_link = bool(links) and kind.startswith("uuid") and links[-1][0] < start
+            value = text[start:end]
+            same = normalised(value, kind)
+            yield _new(
+                Occurrence,
+                (
+                    *(name, number, index, role, tool, field, path, start, end, json_path, place, kind),
+                    same.lower() in known,
+                    reason or ("inside_url" if in_link else ""),
+                    shortened(same),
+                    short_hash(kind, same),
+                    value if self._values else "",
+                ),
             )
 
     def _known_ids(self) -> frozenset[str]:

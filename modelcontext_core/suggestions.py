@@ -2,26 +2,28 @@
 
 A suggestion is a discovered rule plus its measured effect. It is found in one trace after the other (`propose`), the
 proposals of all of them are put together (`combine`), and then every trace that has the producer is encoded again with
-the rule (`measure`). The three steps add up: they may run anywhere, in any order.
+the rule (`leak_measure`). The three steps add up: they may run anywhere, in any order.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
+from modelcontext_core.discovery import KnownRules, find_proposals
 from modelcontext_core.formats.base import Trace
-from modelcontext_core.leak_report import LeakReport
+from modelcontext_core.leak_measure import NOTHING, Effect, measure
+from modelcontext_core.leak_report import Counts, LeakReport, RowKey
 from modelcontext_core.leak_scan import count_leaks, encoded_conversations
 from modelcontext_core.policies import Discovery, Proposal, ToolPolicies, ToolPolicy
 
 __all__ = [
     "Advice",
     "Comparison",
-    "Effect",
+    "ProposalKey",
     "Proposals",
     "Suggestion",
     "advice_for",
@@ -30,7 +32,7 @@ __all__ = [
     "candidates",
     "combine",
     "compare",
-    "measure",
+    "gather",
     "propose",
     "suggest",
     "with_effects",
@@ -44,23 +46,6 @@ _ENOUGH: Final = 3
 ProposalKey = tuple[str, str, str, str, str]
 Proposals = Mapping[ProposalKey, Proposal]
 """Proposals by tool, place, key, kind and space: those of several traces add up."""
-
-
-class Effect(NamedTuple):
-    """Unregistered and registered leaks together, before and after: of the producer, and of every producer."""
-
-    before: int = 0
-    after: int = 0
-    all_before: int = 0
-    all_after: int = 0
-    traces: int = 0
-
-    def plus(self, other: Effect) -> Effect:
-        """Both together."""
-        return Effect(*(one + two for one, two in zip(self, other, strict=True)))
-
-
-NOTHING: Final = Effect()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +62,12 @@ class Suggestion:
     rules: tuple[Proposal, ...] = ()
     sure: Sureness = "high"
     effect: Effect = NOTHING
+
+    @property
+    def says(self) -> tuple[object, ...]:
+        """What the suggestion changes in a pack, without how it was found: equal for equal changes."""
+        rules = {(rule.where, rule.key, rule.space if rule.key else rule.kind) for rule in self.rules}
+        return (self.tool, self.action, *sorted(rules))
 
     @property
     def removed(self) -> int:
@@ -106,46 +97,61 @@ class Comparison(NamedTuple):
 
 def propose(trace: Trace, pack: ToolPolicies) -> Proposals:
     """What discovery proposes for the tools of a trace that `pack` does not know."""
+    rules = _known_rules(pack)
     found: dict[ProposalKey, Proposal] = {}
     for conversation in trace.conversations:
-        found = _together(found, ToolPolicies.discover(conversation.messages, base=pack).proposals)
+        _add(found, find_proposals(conversation.messages, rules))
     return found
+
+
+@lru_cache(maxsize=8)
+def _known_rules(pack: ToolPolicies) -> KnownRules:
+    return pack.known_rules()
 
 
 def combine(*several: Proposals) -> Proposals:
     """The proposals of several traces as one. The order makes no difference but to the examples shown."""
     found: dict[ProposalKey, Proposal] = {}
     for each in several:
-        found = _together(found, each.values())
+        gather(found, each)
     return found
 
 
-def _together(found: dict[ProposalKey, Proposal], more: Iterable[Proposal]) -> dict[ProposalKey, Proposal]:
+def gather(into: dict[ProposalKey, Proposal], more: Proposals) -> None:
+    """Put more proposals into those of other traces."""
+    _add(into, more.values())
+
+
+def _add(found: dict[ProposalKey, Proposal], more: Iterable[Proposal]) -> None:
     for new in more:
         key = (new.tool, new.where, new.key, new.kind, new.space)
         old = found.get(key)
-        if old is None:
-            found[key] = new
-            continue
         # The smallest examples stay, so that the order of traces does not matter. Different ids of two traces are
         # counted apart, which is what ids of two runs nearly always are.
-        found[key] = replace(
-            old,
-            count=old.count + new.count,
-            distinct=old.distinct + new.distinct,
-            strings=old.strings + new.strings,
-            examples=tuple(sorted({*old.examples, *new.examples})[:_MAX_EXAMPLES]),
+        found[key] = (
+            new
+            if old is None
+            else Proposal(
+                tool=new.tool,
+                where=new.where,
+                key=new.key,
+                kind=new.kind,
+                space=new.space,
+                count=old.count + new.count,
+                distinct=old.distinct + new.distinct,
+                strings=old.strings + new.strings,
+                examples=tuple(sorted({*old.examples, *new.examples})[:_MAX_EXAMPLES]),
+            )
         )
-    return found
 
 
-def candidates(report: LeakReport, proposals: Proposals, pack: ToolPolicies) -> list[Suggestion]:
-    """What might help each producer of a report, not measured yet: the producers with most leaks first."""
+def candidates(rows: Mapping[RowKey, Counts], proposals: Proposals, pack: ToolPolicies) -> list[Suggestion]:
+    """What might help each producer of some rows, not measured yet: the producers with most leaks first."""
     rules: dict[str, list[Proposal]] = {}
     for _, proposal in sorted(proposals.items()):
         rules.setdefault(proposal.tool, []).append(proposal)
     leaks: dict[str, list[int]] = {}
-    for key, counts in report.rows.items():
+    for key, counts in rows.items():
         if key.counts and key.tool and key.field != "schema":
             leaks.setdefault(key.tool, [0, 0])[key.registered] += counts.occurrences
     found: list[Suggestion] = []
@@ -208,40 +214,6 @@ def applied_packs(pack: ToolPolicies, suggestions: Iterable[Suggestion]) -> dict
 # --- measuring
 
 
-def measure(
-    trace: Trace,
-    pack: ToolPolicies,
-    suggestions: Sequence[Suggestion],
-    detectors: Detectors = DEFAULT_DETECTORS,
-    *,
-    packs: Mapping[str, ToolPolicies] | None = None,
-) -> dict[str, Effect]:
-    """What each suggestion does to one trace, by tool; those whose tool is not in the trace have no effect and are
-    left out. Effects of several traces add up (`Effect.plus`). `packs` are those of `applied_packs`, for whoever
-    measures many traces."""
-    packs = applied_packs(pack, suggestions) if packs is None else packs
-    tools = {name for conversation in trace.conversations for message in conversation.messages
-             for name in (message.name, *(call.name for call in message.tool_calls)) if name}  # fmt: skip
-    present = [each for each in suggestions if each.tool in tools]
-    if not present:
-        return {}
-    before = _by_producer(trace, pack, detectors)
-    if not before:
-        return {}
-    effects = {}
-    for each in present:
-        after = _by_producer(trace, packs[each.tool], detectors)
-        effects[each.tool] = Effect(before.get(each.tool, 0), after.get(each.tool, 0), before.total(), after.total(), 1)
-    return effects
-
-
-def _by_producer(trace: Trace, pack: ToolPolicies, detectors: Detectors) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for encoded in encoded_conversations(trace, pack, spans=False):
-        found.update(count_leaks(encoded, detectors))
-    return found
-
-
 def with_effects(suggestions: Iterable[Suggestion], effects: Mapping[str, Effect]) -> list[Suggestion]:
     """The suggestions with their effects, the most helpful first; those that remove nothing are left out."""
     known = (replace(each, effect=effects.get(each.tool, NOTHING)) for each in suggestions)
@@ -255,13 +227,14 @@ def suggest(
     detectors: Detectors = DEFAULT_DETECTORS,
 ) -> list[Suggestion]:
     """All suggestions for some traces, measured. `traces` is called twice, so that they need not be held."""
-    found: Proposals = {}
+    found: dict[ProposalKey, Proposal] = {}
     for trace in traces():
-        found = combine(found, propose(trace, pack))
-    wanted = candidates(report, found, pack)
+        gather(found, propose(trace, pack))
+    wanted = candidates(report.rows, found, pack)
+    packs = applied_packs(pack, wanted)
     effects: dict[str, Effect] = {}
     for trace in traces():
-        for tool, effect in measure(trace, pack, wanted, detectors).items():
+        for tool, effect in measure(trace, pack, packs, detectors).items():
             effects[tool] = effects.get(tool, NOTHING).plus(effect)
     return with_effects(wanted, effects)
 
@@ -274,8 +247,9 @@ def compare(
     two: dict[str, int] = {}
     for trace in traces:
         for pack, into in ((first, one), (second, two)):
-            for producer, leaks in _by_producer(trace, pack, detectors).items():
-                into[producer] = into.get(producer, 0) + leaks
+            for encoded in encoded_conversations(trace, pack, spans=False):
+                for (_, _, producer), leaks in count_leaks(encoded, detectors).items():
+                    into[producer] = into.get(producer, 0) + leaks
     rows = [Comparison(producer, one.get(producer, 0), two.get(producer, 0)) for producer in one.keys() | two.keys()]
     return sorted(rows, key=lambda row: (-abs(row.first - row.second), -row.first, row.producer))
 

@@ -86,6 +86,7 @@ class Scanner:
 
     def __init__(self, rules: KnownRules) -> None:
         self._rules = rules
+        self._result_keys = rules.result_keys
         self._call_ids: set[str] = set()
         self._places: dict[tuple[str, Where, str], Place] = {}
 
@@ -109,7 +110,7 @@ class Scanner:
     def _read(self, text: str, tool: str, where: Where) -> Iterator[Sighting]:
         declared: frozenset[str] | None = None
         if tool in self._rules.argument_keys:
-            readable = self._rules.result_keys if tool in self._rules.source_tools else frozenset[str]()
+            readable = self._result_keys if tool in self._rules.source_tools else frozenset[str]()
             declared = self._rules.argument_keys[tool] if where == "arguments" else readable
             if not declared:
                 return

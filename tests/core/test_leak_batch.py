@@ -59,6 +59,25 @@ def test_the_prediction_for_files_holds(folder: Path) -> None:
     assert first.removed > 0
 
 
+def test_rules_of_other_tasks_are_measured_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the traces of one task lead to less than all of them do, the effect is still that of the final rule."""
+    for number, key in enumerate(("order_id", "invoice_id", "order_id", "customer_id")):
+        text = openai_json((A, B)).replace("order_id", key)
+        tmp_path.joinpath(f"{number}.json").write_text(text, encoding="utf-8")
+    apart = scan_files(tasks(tmp_path), Settings(), locally(1))
+    together = scan_files([tuple(piece for (piece,) in tasks(tmp_path))], Settings(), locally(1))
+    monkeypatch.setattr(leak_batch, "_HELD_CHARACTERS", 0)
+    one_by_one = scan_files([tuple(piece for (piece,) in tasks(tmp_path))], Settings(), locally(1))
+    after = scan_files(
+        tasks(tmp_path), Settings(pack=apply(Settings().pack, apart.suggestions[0]), suggest=False), locally(1)
+    )
+
+    assert apart.suggestions == together.suggestions
+    assert apart.suggestions == one_by_one.suggestions
+    assert 3 == len({rule.key for rule in apart.suggestions[0].rules})
+    assert apart.suggestions[0].effect.all_after == after.report.totals.leaks
+
+
 def test_a_scan_can_be_stopped(folder: Path) -> None:
     """What the progress raises ends the scan at once."""
 
