@@ -9,7 +9,7 @@ Trace
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -26,6 +26,7 @@ __all__ = [
     "Notice",
     "NoticeKind",
     "Origin",
+    "Piece",
     "Reader",
     "Sample",
     "Scalar",
@@ -146,6 +147,16 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A record, or what of it belongs to one trace: the trace's id, and that of the session that several traces may
+    share."""
+
+    node: Node
+    trace: str = ""
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
     """One format: how to recognise it and how to read it.
 
@@ -154,6 +165,9 @@ class Reader:
     source make one trace (a session log, a stream); without it every record is a trace by itself; a function decides
     for formats that have both. `keys` are names that only this format uses: a source that no reader takes is compared
     with them to name the nearest format.
+
+    A joined source of many traces need not be held as a whole: `pieces` cuts a record into what belongs to one trace
+    each, and `read` gets the pieces of one trace at a time when the source is large.
     """
 
     name: str
@@ -162,6 +176,7 @@ class Reader:
     read: Callable[[Iterable[Node], Builder], None]
     joined: bool | Callable[[Sample], bool] = False
     keys: frozenset[str] = frozenset()
+    pieces: Callable[[Node], Iterator[Piece]] | None = None
 
     def joins(self, sample: Sample) -> bool:
         """Do the records of a source like this make one trace?"""

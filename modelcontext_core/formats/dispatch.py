@@ -15,6 +15,7 @@ from modelcontext_core.formats.nodes import Document, Node
 from modelcontext_core.formats.notices import NoticeList
 from modelcontext_core.formats.shapes import Shape, shapes_of
 from modelcontext_core.formats.sources import Source, open_members
+from modelcontext_core.formats.spool import by_trace
 
 __all__ = ["Recognised", "iterate", "recognise"]
 
@@ -101,7 +102,9 @@ class _Run:
         groups = self._groups(layout, found.shape)
         if found.reader.joins(found.shape.sample):
             nodes = (node for group in groups for node in group)
-            yield self._finish(self._read(found.reader, nodes))
+            pieces = found.reader.pieces
+            for part in by_trace(nodes, pieces, self.report) if pieces else [nodes]:
+                yield self._finish(self._read(found.reader, part))
             return
         given = False
         for group in groups:

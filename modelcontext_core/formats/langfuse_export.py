@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from modelcontext_core.formats.attributes import Attributes, decoded
-from modelcontext_core.formats.base import Reader, Sample
+from modelcontext_core.formats.base import Piece, Reader, Sample
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.otel_dialects import tell_tools
@@ -68,6 +68,22 @@ def _observations(node: Node) -> Iterator[Node]:
         yield node
 
 
+def pieces(node: Node) -> Iterator[Piece]:
+    """A trace with its observations, or observations one by one."""
+    if node.is_list or node.get("data").is_list:
+        for element in node if node.is_list else node.get("data"):
+            yield Piece(node=element, trace=_trace(element))
+    else:
+        yield Piece(node=node, trace=_trace(node))
+
+
+def _trace(node: Node) -> str:
+    if _is_observation(node):
+        return node.get("traceId", "trace_id").label or node.get("sessionId").label
+    first = next(_observations(node), node)
+    return _trace(first) if _is_observation(first) else node.get("trace").get("id").label or node.get("id").label
+
+
 def read(nodes: Iterable[Node], builder: Builder) -> None:
     """One conversation an agent of a trace, built of its generations; what only other observations say stands apart."""
     records: list[SpanRecord] = []
@@ -95,7 +111,6 @@ def _record(observation: Node) -> SpanRecord:
     given, gave = observation.get("input"), observation.get("output")
     kind = _KINDS.get(observation.get("type").text, "other")
     scope = metadata.get("scope")
-    session = observation.get("sessionId").label
     empty = not given and not gave
 
     def tell(conversation: ConversationBuilder) -> None:
@@ -118,7 +133,7 @@ def _record(observation: Node) -> SpanRecord:
     return SpanRecord(
         node=observation,
         kind=kind,
-        group=observation.get("traceId", "trace_id").label or session,
+        group=_trace(observation),
         id=observation.get("id").label,
         parent=observation.get("parentObservationId", "parent_observation_id").label,
         name=attributes.get("gen_ai.tool.name", "ai.toolCall.name").text or observation.get("name").text,
@@ -192,4 +207,5 @@ READER = Reader(
     read=read,
     joined=True,
     keys=frozenset({"observations", "parentObservationId", "usageDetails", "completionStartTime", "projectId"}),
+    pieces=pieces,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from modelcontext_core.formats import openai_messages
-from modelcontext_core.formats.base import Reader, Sample
+from modelcontext_core.formats.base import Piece, Reader, Sample
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.spans import SpanKind, SpanRecord, SpanStory
@@ -33,10 +33,14 @@ def _is_run(node: Node) -> bool:
     return named or node.has("dotted_order", "trace_id", "id")
 
 
+def _topmost(node: Node) -> list[Node]:
+    """The run records in a batch, a list or a page of an export, without those inside of them."""
+    return [*node.get("patch"), *node.get("post"), *node.get("runs"), *node] or [node]
+
+
 def _records(node: Node) -> Iterator[Node]:
-    """The run records in a batch, a list, a page of an export, or a tree."""
-    stack = [*node.get("patch"), *node.get("post"), *node.get("runs"), *node]
-    stack = stack[::-1] if stack else [node]
+    """All run records, in trees too."""
+    stack = _topmost(node)[::-1]
     given = 0
     while stack and given < _RUNS:
         run = stack.pop()
@@ -44,6 +48,18 @@ def _records(node: Node) -> Iterator[Node]:
             given += 1
             yield run
             stack += list(run.get("child_runs"))[::-1]
+
+
+def pieces(node: Node) -> Iterator[Piece]:
+    """The runs of a record, each with those inside of it."""
+    for run in _topmost(node):
+        if _is_run(run):
+            trace = run.get("trace_id").label or run.get("id").label
+            yield Piece(node=run, trace=trace, session=_thread(run.get("extra")))
+
+
+def _thread(extra: Node) -> str:
+    return extra.get("metadata").get("thread_id", "session_id", "conversation_id").label
 
 
 def read(nodes: Iterable[Node], builder: Builder) -> None:
@@ -61,8 +77,6 @@ def _span(key: str, parts: list[Node]) -> SpanRecord:
     def best(name: str) -> Node:
         return next((part.get(name) for part in reversed(parts) if part.get(name)), parts[-1].get(name))
 
-    metadata = best("extra").get("metadata")
-    thread = metadata.get("thread_id", "session_id", "conversation_id").label
     tools = best("extra").get("invocation_params")
     given = best("inputs")
 
@@ -72,7 +86,7 @@ def _span(key: str, parts: list[Node]) -> SpanRecord:
     return SpanRecord(
         node=parts[-1],
         kind=_KINDS.get(best("run_type").text, "other"),
-        group=thread or best("trace_id").label or key,
+        group=_thread(best("extra")) or best("trace_id").label or key,
         id=key,
         parent=best("parent_run_id").label,
         name=best("name").text,
@@ -92,4 +106,5 @@ READER = Reader(
     read=read,
     joined=True,
     keys=frozenset({"run_type", "dotted_order", "parent_run_id", "child_runs", "post", "patch"}),
+    pieces=pieces,
 )

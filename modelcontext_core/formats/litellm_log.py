@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from modelcontext_core.formats import openai_messages
-from modelcontext_core.formats.base import Reader, Sample
+from modelcontext_core.formats.base import Piece, Reader, Sample
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.histories import Histories
 from modelcontext_core.formats.nodes import Node
@@ -37,6 +37,16 @@ def _known(node: Node) -> bool:
     return first.has("call_type") and first.has_any(
         frozenset({"response_cost", "model_map_information", "litellm_call_id"})
     )
+
+
+def pieces(node: Node) -> Iterator[Piece]:
+    """The records, each with the others that begin with the same message: only these can go on with each other."""
+    for record in node if node.is_list else [node]:
+        messages = record.get("messages").unpacked()
+        said = (message for message in messages if message.get("role").text not in ("system", "developer"))
+        begin = next(said, messages)
+        text = begin.get("content").text or json.dumps(begin.value, sort_keys=True, default=str)
+        yield Piece(node=record, trace=" ".join(text.split()))
 
 
 def read(nodes: Iterable[Node], builder: Builder) -> None:
@@ -94,4 +104,5 @@ READER = Reader(
     read=read,
     joined=True,
     keys=frozenset({"litellm_call_id", "model_map_information", "response_cost", "call_type", "hidden_params"}),
+    pieces=pieces,
 )

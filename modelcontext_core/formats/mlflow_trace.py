@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from modelcontext_core.formats import otlp
-from modelcontext_core.formats.base import Reader, Sample
+from modelcontext_core.formats.base import Piece, Reader, Sample
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.mlflow_spans import span_of
 from modelcontext_core.formats.nodes import Node
@@ -39,11 +39,23 @@ def _spans(node: Node) -> list[Node]:
     return [span.unpacked() for span in spans or node.get("spans")]
 
 
+def _bare(sample: Sample) -> bool:
+    """True for spans without the trace around them: those of all lines belong together."""
+    return not any(_known(node) for node in sample.nodes[:2])
+
+
+def pieces(node: Node) -> Iterator[Piece]:
+    """Spans by their trace."""
+    if not _known(node):
+        yield from otlp.pieces(node)
+
+
 def read(nodes: Iterable[Node], builder: Builder) -> None:
     """One conversation an agent of a trace."""
+    bare: list[Node] = []
     for node in nodes:
         if not _known(node):
-            otlp.read([node], builder)
+            bare.append(node)
             continue
         info = node.get("info")
         group = info.get("trace_id", "request_id").label
@@ -56,6 +68,8 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
         for name in ("trace_metadata", "request_metadata", "tags"):
             builder.rest(info.get(name), {"mlflow.traceInputs", "mlflow.traceOutputs", "mlflow.traceSpans"})
         builder.rest(node, {"info", "data", "spans"})
+    if bare:
+        otlp.read(bare, builder)
 
 
 READER = Reader(
@@ -63,5 +77,7 @@ READER = Reader(
     title="MLflow trace",
     detect=detect,
     read=read,
+    joined=_bare,
     keys=frozenset({"mlflow.spanInputs", "mlflow.spanOutputs", "mlflow.spanType", "trace_metadata"}),
+    pieces=pieces,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from modelcontext_core.formats.base import Reader, Sample
-from modelcontext_core.formats.otlp import attribute_names, read
+from modelcontext_core.formats.otlp import attribute_names, pieces, read
 
 __all__ = ["READER"]
 
@@ -26,4 +26,5 @@ READER = Reader(
     read=read,
     joined=True,
     keys=frozenset({"openinference.span.kind", "llm.model_name", "span_kind"}),
+    pieces=pieces,
 )

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from modelcontext_core.formats.base import Reader, Sample
-from modelcontext_core.formats.otlp import attribute_names, read
+from modelcontext_core.formats.otlp import attribute_names, pieces, read
 
 __all__ = ["READER"]
 
@@ -27,4 +27,5 @@ READER = Reader(
     read=read,
     joined=True,
     keys=frozenset({"traceloop.span.kind", "llm.request.type", "gen_ai.prompt.0.role"}),
+    pieces=pieces,
 )

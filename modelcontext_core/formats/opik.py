@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from modelcontext_core.formats.base import Reader, Sample
+from modelcontext_core.formats.base import Piece, Reader, Sample
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.spans import SpanKind, SpanRecord, SpanStory
@@ -32,12 +32,23 @@ def _is_span(node: Node) -> bool:
     return node.get("type").text in _TYPES or (node.has("name", "start_time") and node.has("input"))
 
 
+def _records(node: Node) -> list[Node]:
+    return [*node.get("traces"), *node.get("spans"), *node, *([node] if _is_span(node) else [])]
+
+
+def pieces(node: Node) -> Iterator[Piece]:
+    """The spans and traces of a batch."""
+    for record in _records(node):
+        trace = record.get("trace_id").label or record.get("id").label
+        yield Piece(node=record, trace=trace, session=record.get("thread_id").label)
+
+
 def read(nodes: Iterable[Node], builder: Builder) -> None:
     """One conversation a trace or thread and agent, built of its model calls."""
     records: dict[str, list[Node]] = {}
     threads: dict[str, str] = {}
     for node in nodes:
-        for record in [*node.get("traces"), *node.get("spans"), *node, *([node] if _is_span(node) else [])]:
+        for record in _records(node):
             key = record.get("id").label or record.where
             records.setdefault(key, []).append(record)
             if record.get("thread_id").label:
@@ -79,4 +90,5 @@ READER = Reader(
     read=read,
     joined=True,
     keys=frozenset({"project_name", "error_info", "last_updated_at", "parent_span_id", "feedback_scores"}),
+    pieces=pieces,
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from modelcontext_core.formats.base import Reader, Sample
-from modelcontext_core.formats.otlp import attribute_names, read
+from modelcontext_core.formats.otlp import attribute_names, pieces, read
 
 __all__ = ["READER"]
 
@@ -28,4 +28,5 @@ READER = Reader(
     read=read,
     joined=True,
     keys=frozenset({"resourceSpans", "resourceLogs", "gen_ai.input.messages"}),
+    pieces=pieces,
 )

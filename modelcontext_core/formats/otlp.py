@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final
 
 from modelcontext_core.formats.attributes import Attributes
+from modelcontext_core.formats.base import Piece
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.mlflow_spans import span_of as mlflow_span
 from modelcontext_core.formats.nodes import Node
@@ -22,7 +23,7 @@ from modelcontext_core.formats.otel_dialects import (
 from modelcontext_core.formats.otel_events import EventStory, is_event_record
 from modelcontext_core.formats.spans import SpanKind, SpanRecord, SpanStory
 
-__all__ = ["attribute_names", "read", "span_record", "spans_in"]
+__all__ = ["attribute_names", "pieces", "read", "span_record", "spans_in"]
 
 _CONTAINERS: Final = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
 _SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "scopeLogs", "scope_logs")
@@ -125,6 +126,21 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
         builder.notice("skipped", "$", text)
 
 
+def pieces(node: Node) -> Iterator[Piece]:
+    """The spans and log records of a document, each with its trace."""
+    for span in spans_in(node.unpacked()):
+        yield Piece(node=span, trace=_group(span))
+
+
+def _group(span: Node, attributes: Attributes | None = None) -> str:
+    """The trace, or the session of a span that names none."""
+    trace = span.get("traceId", "trace_id").label or span.get("context").get("trace_id").label
+    if trace:
+        return trace
+    attributes = attributes or Attributes(span.get("attributes"))
+    return attributes.get("session.id", "gen_ai.conversation.id", "thread.id").label
+
+
 def _tell_meta(builder: Builder, span: Node) -> None:
     """Models, settings and counts of the first spans; of a name the first value counts."""
     for name, node in Attributes(span.get("attributes")).flat.items():
@@ -136,10 +152,9 @@ def span_record(span: Node) -> SpanRecord:
     """One span as the story takes it."""
     attributes = Attributes(span.get("attributes"))
     context = span.get("context")
-    trace = span.get("traceId", "trace_id").label or context.get("trace_id").label
-    session = attributes.get("session.id", "gen_ai.conversation.id", "thread.id").label
+    group = _group(span, attributes)
     if attributes.has_prefix("mlflow.span"):
-        return mlflow_span(span, trace)
+        return mlflow_span(span, group)
     kind = _kind(span, attributes)
     given, gave = _bodies(attributes, kind)
 
@@ -153,7 +168,7 @@ def span_record(span: Node) -> SpanRecord:
     return SpanRecord(
         node=span,
         kind=kind,
-        group=trace or session,
+        group=group,
         agent=attributes.get(*_PROVIDERS).text.lower(),
         id=span.get("spanId", "span_id").label or context.get("span_id").label,
         parent=span.get("parentSpanId", "parent_span_id", "parent_id", "parentId").label,

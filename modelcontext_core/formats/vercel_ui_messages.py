@@ -7,11 +7,11 @@ In a `UIMessage` a call and its result are one part. The calls of one step are t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from modelcontext_core.formats import otlp
-from modelcontext_core.formats.base import Reader, Sample
+from modelcontext_core.formats.base import Piece, Reader, Sample
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.opaque import hide_opaque
@@ -57,6 +57,15 @@ def _is_message(node: Node) -> bool:
     if node.get("toolInvocations").at(0).has("toolCallId"):
         return True
     return any(part.get("type").text in _MODEL_PARTS and part.has("toolCallId") for part in node.get("content"))
+
+
+def pieces(node: Node) -> Iterator[Piece]:
+    """Spans by their trace; a list of messages by itself. Messages one a line belong together."""
+    messages = node if node.is_list else node.get("messages")
+    if messages.is_list and not any(True for _ in otlp.spans_in(node)):
+        yield Piece(node=node, trace=node.where)
+    elif not node.get("role").is_text:
+        yield from otlp.pieces(node)
 
 
 def read(nodes: Iterable[Node], builder: Builder) -> None:
@@ -179,4 +188,5 @@ READER = Reader(
     read=read,
     joined=True,
     keys=frozenset({"toolCallId", "toolInvocations", "parts", "ai.prompt.messages", "providerMetadata"}),
+    pieces=pieces,
 )

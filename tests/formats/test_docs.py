@@ -24,6 +24,7 @@ def test_every_limit_of_reading_is_documented() -> None:
     numbers = {
         "MAX_JSON_DEPTH": f"{limits.MAX_JSON_DEPTH:,}",
         "MAX_RECORD_BYTES": f"{limits.MAX_RECORD_BYTES // limits.MIB} MB",
+        "MAX_HELD_SPAN_BYTES": f"{limits.MAX_HELD_SPAN_BYTES // limits.MIB} MB",
         "MAX_UPLOAD_BYTES": f"{limits.MAX_UPLOAD_BYTES // limits.MIB} MB",
         "MAX_ZIP_MEMBERS": f"{limits.MAX_ZIP_MEMBERS:,}",
         "MAX_UNPACKED_BYTES": f"{limits.MAX_UNPACKED_BYTES // limits.MIB} MB",
