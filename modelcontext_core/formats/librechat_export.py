@@ -79,9 +79,15 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
         # The newest message is on the branch that was used last.
         times = {key: message.get("createdAt").text for key, message in found.items()}
         leaf = max(reversed(found), key=times.__getitem__, default="")
-        identity, title = node.get("conversationId").label, node.get("title").text
+        identity, title = node.get("conversationId").label, _title(node)
         tell_tree(builder, parents, tell, leaf=leaf, id=identity, title=title, begin=begin)
         builder.rest(node, _READ_KEYS)
+
+
+def _title(node: Node) -> str:
+    """The title; the preset of the conversation may have another."""
+    title, other = node.get("title").text, node.at("options", "title").text
+    return f"{title} · {other}" if title and other and other not in title else title or other
 
 
 def _tell(conversation: ConversationBuilder, message: Node) -> None:

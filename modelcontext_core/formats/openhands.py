@@ -1,7 +1,7 @@
 """Runs of OpenHands: events that are actions or observations, linked by `cause`; and the events of its newer SDK.
 
 The model's own message stands in `tool_call_metadata.model_response`, again in every event of that response: it is told
-once. What the action's arguments and the screen's `message` say is the same in other words.
+once. What the screen said of an event (`message`) stands beside it as a caption, and what an edit changed as a diff.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Run:
     def __init__(self, conversation: ConversationBuilder) -> None:
         self.conversation = conversation
         self.builder = conversation.builder
-        self.responses: set[str] = set()
+        self.responses: dict[str, Turn | None] = {}
         self.calls: dict[str, str] = {}  # the call that an action made, by the action's id
         self.first_user = ""
 
@@ -112,21 +112,23 @@ class _Run:
             call_id = about.get("tool_call_id").label or f"action-{event.get('id').label}"
             name = about.get("function_name").text or action
             turn.call(event, id=call_id, name=name, arguments=args)
+            _caption(turn, event)
             self.calls[event.get("id").label] = call_id
 
     def _response(self, event: Node, about: Node, time: str) -> None:
         """The model's message, once for all actions that came of it."""
         response = about.get("model_response")
         self.calls[event.get("id").label] = about.get("tool_call_id").label
-        self._caption(event)
         identity = response.get("id").label or response.path
-        if identity in self.responses:
+        earlier = self.responses.get(identity)
+        if earlier is not None:
             self.builder.notice("merged", event, "an action of a response that was told already")
+            _caption(earlier, event)
             return
-        self.responses.add(identity)
         message = response.get("choices").at(0).get("message")
-        turn = tell_message(self.conversation, message, role="assistant")
+        turn = self.responses[identity] = tell_message(self.conversation, message, role="assistant")
         turn.time = time
+        _caption(turn, event)
         self.builder.meta("model", response.get("model"))
 
     def _observation(self, event: Node) -> None:
@@ -155,14 +157,13 @@ class _Run:
         turn.text(content, f"{before}{content.text}{behind}")
         for url in extras.get("image_urls"):
             turn.media(url, "image", url=url.text)
-        self._caption(event)
-        for key in ("old_content", "new_content", "diff"):
+        _caption(turn, event)
+        diff = extras.get("diff")
+        if diff.text and diff.text not in content.text:
+            turn.aside(diff, "diff", diff.text)
+        for key in ("old_content", "new_content"):
             if extras.get(key).text:
                 self.builder.notice("skipped", extras.get(key), "the contents of an edited file, kept for the screen")
-
-    def _caption(self, event: Node) -> None:
-        if event.get("message").text:
-            self.builder.notice("merged", event.get("message"), "what the screen says of an event is left out")
 
     # -- events of the newer SDK ---------------------------------------------------------------------------------
 
@@ -199,7 +200,7 @@ class _Run:
             turn.reasoning(event.get("reasoning_content"))
             for thought in event.get("thought"):
                 _tell_text(turn, thought)
-        self.responses.add(response)
+        self.responses[response] = None
         call = event.get("tool_call")
         arguments = call.get("arguments", "function").get("arguments") if call.get("function").is_object else ""
         arguments = arguments or (call.get("arguments") if call.get("arguments").exists else event.get("action"))
@@ -219,6 +220,14 @@ class _Run:
             turn = self.conversation.turn("system", node.get("error"))
             turn.is_error = True
             turn.aside(node.get("error"), "error", node.get("error").text)
+
+
+def _caption(turn: Turn, event: Node) -> None:
+    """What the screen said of an event, unless it is the text itself."""
+    caption = event.get("message")
+    said = (event.get("content").text, event.at("args", "content").text, event.at("args", "thought").text)
+    if caption.text and caption.text not in said:
+        turn.aside(caption, "caption", caption.text)
 
 
 def _tell_text(turn: Turn, node: Node) -> None:

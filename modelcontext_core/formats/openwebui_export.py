@@ -14,6 +14,7 @@ from typing import Final
 from modelcontext_core.formats.base import Reader, Sample
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.jsonload import BadJson, loads
+from modelcontext_core.formats.known_texts import texts_in
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_messages import tell_calls, tell_content
 from modelcontext_core.formats.responses_items import ItemTeller
@@ -57,6 +58,7 @@ _EXTRA_KEYS: Final = frozenset({"files", "sources", "citations", "error"})
 _DETAILS = re.compile(r'<details type="(?P<type>\w+)"(?P<about>[^<>]*)>')
 _SUMMARY = re.compile(r"<summary>[^<]*</summary>")
 _END: Final = "</details>"
+_AROUND = re.compile(r"<summary>[^<]*</summary>|</?details\b[^<>]*>")
 _ATTRIBUTE = re.compile(r'(?<!\w)(\w+)="([^"]*)"')
 _QUOTE = re.compile(r"^> ?", re.MULTILINE)
 
@@ -119,6 +121,8 @@ def _tell(conversation: ConversationBuilder, message: Node) -> None:
             items.tell(item, time=time)
         if message.get("content").text:
             builder.notice("merged", message.get("content"), "the HTML of an answer repeats its items and is left out")
+        for text in _only_in_html(message):
+            items.turn(message).aside(message.get("content"), "html", text)
         if not message.has_any(_EXTRA_KEYS):
             builder.meta("model", message.get("model"))
             builder.unread(message, _MESSAGE_KEYS)
@@ -137,6 +141,13 @@ def _tell(conversation: ConversationBuilder, message: Node) -> None:
     _tell_extras(turn, message)
     builder.meta("model", message.get("model"))
     builder.unread(message, _MESSAGE_KEYS)
+
+
+def _only_in_html(message: Node) -> list[str]:
+    """The texts of an answer's HTML that its items do not hold: some versions write the reasoning in other words."""
+    told = " ".join(" ".join(texts_in(message.get("output").value)).split())
+    pieces = [_QUOTE.sub("", html.unescape(piece)).strip() for piece in _AROUND.split(message.get("content").text)]
+    return [piece for piece in pieces if " ".join(_packed(piece).split()) not in told]
 
 
 def _tell_extras(turn: Turn, message: Node) -> None:

@@ -3,13 +3,23 @@
     python tests/formats/coverage_of_text.py FOLDER_OR_FILE… [-v]
 
 For each file: the share of its distinct readable strings (longer than 20 characters; base64, signatures, encrypted
-parts and ids aside) that stands in message texts, calls or results, in tool definitions, and only in notices or meta.
+parts, ids and times aside) that stands in message texts, calls or results, in tool definitions, and only in notices or
+meta. A string counts as told where it stands whole, give or take blanks and the escapes of JSON. Three kinds are
+compared by what they repeat, because they are copies made for a screen, and telling them too would tell it twice:
+
+- a text that ends in an ellipsis, longer than 100 characters: by what stands before the ellipsis;
+- a transcript in one text: by each of its readable lines, without who speaks;
+- HTML with `<details>`: by each of its readable texts, the captions of `<summary>` aside.
+
+Tool definitions and titles of conversations are no messages: they are counted in a column of their own, outside of the
+shares.
 With `-v` the strings that are only in notices or meta, or nowhere, are listed.
 Exit status 1 when a file has less than 95 % in messages or more than 3 % only in notices and meta.
 """
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
@@ -35,6 +45,9 @@ LONGER_THAN = 20
 SHORTENED = 100
 _WORD = re.compile(r"\w\s+\w|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]{4}")
 _SPEAKER = re.compile(r"^\w{1,20}: ?")
+_TIME = re.compile(r"(?:[A-Z][a-z]{2},? )*[\dT:.+\- ,]{5,30}(?:GMT|UTC)?[+\-\d:]* ?(?:\([\w ]+\))?\Z")
+_SUMMARY = re.compile(r"<summary>.*?</summary>", re.DOTALL)
+_TAG = re.compile(r"<[^<>]*>")
 _OPAQUE_KEYS = re.compile(r"encrypted|signature|obfuscation|redacted|b64|base64", re.IGNORECASE)
 
 
@@ -65,8 +78,8 @@ class Coverage:
 
 
 def readable(text: str) -> bool:
-    """True for what a person could read: several words, or a run of CJK; no base64."""
-    return len(text) > LONGER_THAN and bool(_WORD.search(text[:2000])) and not is_opaque(text)
+    """True for what a person could read: several words, or a run of CJK; no base64, no time."""
+    return len(text) > LONGER_THAN and bool(_WORD.search(text[:2000])) and not is_opaque(text) and not _TIME.match(text)
 
 
 def strings_of(value: Any, key: str = "") -> Iterator[str]:
@@ -152,9 +165,12 @@ class _Haystack:
         escaped = json.dumps(text, ensure_ascii=False)[1:-1]
         if escaped in self.joined or json.dumps(text)[1:-1] in self.joined:
             return True
-        # A text that was cut into turns: its lines, without who speaks.
-        lines = [_SPEAKER.sub("", line).strip() for line in text.splitlines()]
-        return len(lines) > 1 and all(line in self.joined for line in lines)
+        if "<details" in text:
+            pieces = [html.unescape(piece).lstrip("> ") for piece in _TAG.split(_SUMMARY.sub("", text))]
+        else:
+            pieces = [_SPEAKER.sub("", line) for line in text.splitlines()]
+        pieces = [piece.strip() for piece in pieces if readable(piece)]
+        return len(pieces) > 0 and pieces != [text] and all(piece in self.joined for piece in pieces)
 
 
 def measure(data: bytes, trace: Trace) -> Coverage:

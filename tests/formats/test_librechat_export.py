@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from modelcontext_core.formats import Trace, read
@@ -43,3 +44,11 @@ def test_children_are_walked() -> None:
         "Thank you for that.",
     ]
     assert (other.after, other.messages[0].content) == (1, "Black in the morning.")
+
+
+def test_the_preset_of_a_conversation_may_have_a_title_too() -> None:
+    """Both titles are shown when they differ."""
+    message = {"messageId": "1", "sender": "User", "isCreatedByUser": True, "text": "Hello", "parentMessageId": "0"}
+    export = {"conversationId": "c", "title": "Mine", "options": {"title": "Its"}, "messages": [message]}
+
+    assert read(json.dumps(export).encode()).conversations[0].title == "Mine · Its"

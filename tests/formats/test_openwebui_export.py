@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from modelcontext_core.formats import Trace, read
@@ -44,3 +45,19 @@ def test_answers_side_by_side_are_branches() -> None:
     assert [part.type for part in main.messages[0].parts] == ["text", "image"]
     assert (main.messages[1].parts[0].text, main.origins[1].is_error) == ("The model is not loaded.", True)
     assert (other.parent, other.after, other.messages[0].content) == (main.id, 1, "The Mur.")
+
+
+def test_what_only_the_html_says_is_kept_beside_the_items() -> None:
+    """Some versions write the reasoning in other words into the HTML; a result that is quoted there is a repetition."""
+    html = '<details type="reasoning"><summary>Thought</summary>&gt; Let me see.</details>'
+    html += '<details type="tool_calls"><summary>Done</summary>"It rains"</details>Take a coat.'
+    items = [
+        {"type": "function_call", "call_id": "c", "name": "weather", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": [{"type": "input_text", "text": "It rains"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Take a coat."}]},
+    ]
+    answer = {"id": "m", "role": "assistant", "content": html, "output": items}
+    chat = {"id": "x", "chat": {"models": ["m"], "history": {"currentId": "m", "messages": {"m": answer}}}}
+    parts = [part for message in read(json.dumps([chat]).encode()).conversations[0].messages for part in message.parts]
+
+    assert [(part.type, part.text) for part in parts if part.type == "html"] == [("html", "Let me see.")]
