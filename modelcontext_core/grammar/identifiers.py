@@ -61,5 +61,11 @@ def may_be_mined(value: str) -> bool:
 
 
 def is_free_text_id(value: str) -> bool:
-    """Whether a known id is telling enough to be replaced outside labels and declared fields."""
-    return len(value) >= MIN_FREE_TEXT_ID_CHARACTERS and not (value.isascii() and value.isdigit())
+    """Whether a known id is telling enough to be replaced outside labels and declared fields.
+
+    One with a quotation mark, or a backslash at an end, is not: in JSON that may be the mark around a string, or half
+    of an escape, and without it the text would be JSON no more.
+    """
+    if len(value) < MIN_FREE_TEXT_ID_CHARACTERS or '"' in value or value[0] == "\\" or value[-1] == "\\":
+        return False
+    return not (value.isascii() and value.isdigit())

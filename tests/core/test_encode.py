@@ -375,3 +375,15 @@ def test_another_scheme_is_text() -> None:
     registry = Registry(policies=ToolPolicies.loads('name = "own"\nextends = "builtin"\nuri_scheme = "shop"\n'))
 
     assert ["weknora://doc/a doc://1"] == contents(registry, user("weknora://doc/a shop://doc/a"))
+
+
+@pytest.mark.parametrize("value", ['"doc-0001"', 'a","doc-0001', 'doc-0001"', "\\doc-0001", "doc-0001\\"])
+def test_an_id_that_would_take_a_mark_of_json_with_it_is_not_looked_for(value: str) -> None:
+    """The quotation mark around a string, or half of an escape, is no part of a known id, whatever ids there are."""
+    registry = Registry()
+    registry.register_document(value)
+    result = json.dumps([value, "doc-0001", "a", {"knowledge_id": value, "x": f"see {value} "}])
+
+    [encoded] = registry.encode_messages([Message(role="tool", name="grep_chunks", content=result)])
+
+    assert 4 == len(json.loads(encoded.content))

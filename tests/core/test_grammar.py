@@ -272,6 +272,7 @@ def test_short_ids_and_numbers_are_not_looked_for_in_prose() -> None:
     assert not is_free_text_id("doc-1")
     assert not is_free_text_id("1234567")
     assert is_free_text_id("１２３４５６")
+    assert not any(map(is_free_text_id, ('"doc-01"', 'a","doc-01', "\\doc-01", "doc-01\\")))
 
 
 def test_has_handle() -> None:
