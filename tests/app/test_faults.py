@@ -28,7 +28,12 @@ TRACE = json.dumps(
             "content": "",
             "tool_calls": [{"id": "c", "type": "function", "function": {"name": "lookup", "arguments": "{}"}}],
         },
-        {"role": "tool", "tool_call_id": "c", "name": "lookup", "content": json.dumps({"id": "0d3f1c5e-7a2b-4c8d-9e10-1f2a3b4c5d6e"})},
+        {
+            "role": "tool",
+            "tool_call_id": "c",
+            "name": "lookup",
+            "content": json.dumps({"id": "0d3f1c5e-7a2b-4c8d-9e10-1f2a3b4c5d6e"}),
+        },
     ]
 )
 

@@ -110,3 +110,41 @@ def test_a_source_that_broke_off_is_not_written_back() -> None:
     assert not can_write_back(held.trace, held.data)
     with pytest.raises(ValueError, match="cannot be written back"):
         write_back(held.trace, held.data, data.analyse(held, data.Options()))
+
+
+def _state(number: int, *messages: object) -> dict[str, object]:
+    """One event of a graph that repeats all messages so far."""
+    params = {"namespace": [], "data": {"messages": list(messages)}}
+    return {"type": "event", "seq": number, "method": "values", "params": params}
+
+
+def test_a_message_that_a_trace_repeats_stays_one() -> None:
+    """Every copy gets what the first got, also where ids stay on purpose: read again, it is one conversation."""
+    asked = {"type": "human", "content": f"Is {BASE} empty?", "id": "h"}
+    call = {
+        "name": "search_knowledge",
+        "args": {"knowledge_base_ids": [BASE], "n": 1.0},
+        "id": "c",
+        "type": "tool_call",
+    }
+    called = {"type": "ai", "content": "", "id": "a", "tool_calls": [call]}
+    found = {"type": "tool", "content": "nothing", "tool_call_id": "c", "name": "search_knowledge", "id": "t"}
+    lines = [_state(0, asked), _state(1, asked, called), _state(2, asked, called, found)]
+    held = opened("".join(json.dumps(line) + "\n" for line in lines))
+
+    written = write_back(held.trace, held.data, data.analyse(held, data.Options()))
+    [again] = formats.read(written).conversations
+
+    assert ["user", "assistant", "tool"] == [message.role for message in again.messages]
+    assert 3 == written.count(f"Is {BASE} empty?".encode())
+    assert 2 == written.count(b'"knowledge_base_ids": ["kb://1"], "n": 1.0')
+
+
+def test_documents_in_a_row_over_several_lines_are_not_written_back() -> None:
+    """They are neither one JSON text nor lines of it, and would keep their ids."""
+    asked = {"type": "human", "content": f"about {DOCUMENT}", "id": "h"}
+    answered = {"type": "ai", "content": "yes", "id": "a"}
+    held = opened("\n".join(json.dumps(each, indent=1) for each in (_state(0, asked), _state(1, asked, answered))))
+
+    assert ["user", "assistant"] == [message.role for message in held.conversation.messages]
+    assert not can_write_back(held.trace, held.data)
