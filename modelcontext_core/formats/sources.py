@@ -18,7 +18,7 @@ from typing import IO, BinaryIO, Final
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import NoticeKind
 from modelcontext_core.formats.eventstream import looks_like_eventstream
-from modelcontext_core.limits import MAX_UNPACK_RATIO, MAX_UNPACKED_BYTES, MAX_ZIP_MEMBERS, MIB
+from modelcontext_core.limits import MAX_UNPACK_RATIO, MAX_UNPACKED_BYTES, MAX_ZIP_DIRECTORY_BYTES, MAX_ZIP_MEMBERS, MIB
 
 __all__ = ["HEAD_BYTES", "Source", "open_members"]
 
@@ -27,6 +27,12 @@ HEAD_BYTES: Final = 4 * MIB
 _CHUNK: Final = MIB
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
+# The record at the end of a zip: its signature, and the size of the directory in it; the same of a zip of 64 bits,
+# whose record stands before its locator, which stands before the first record.
+_ZIP_END = struct.Struct("<4s8xL6x")
+_ZIP_END_64 = struct.Struct("<4s36xQ8x")
+_ZIP_LOCATOR_64: Final = 20
+_ZIP_COMMENT: Final = 65_535
 _BOM = codecs.BOM_UTF8
 # What the standard library raises for damaged members: offsets out of the file, wrong names, cut headers too.
 _BROKEN_MEMBER: Final = (
@@ -131,7 +137,29 @@ def _seekable(file: BinaryIO) -> bool:
     return True
 
 
+def _directory_size(file: BinaryIO) -> int:
+    """How large the directory of a zip says it is: the standard library reads all of it, whatever its size."""
+    length = file.seek(0, io.SEEK_END)
+    start = max(0, length - _ZIP_COMMENT - _ZIP_END.size)
+    file.seek(start)
+    tail = file.read(length - start)
+    place = tail.rfind(b"PK\5\6")
+    if place < 0 or len(tail) < place + _ZIP_END.size:
+        return 0
+    size = int(_ZIP_END.unpack_from(tail, place)[1])
+    before = start + place - _ZIP_LOCATOR_64 - _ZIP_END_64.size
+    if before >= 0:
+        file.seek(before)
+        signature, larger = _ZIP_END_64.unpack(file.read(_ZIP_END_64.size))
+        if signature == b"PK\6\6":
+            return int(larger)
+    return size
+
+
 def _zip_members(file: BinaryIO, report: Report) -> Iterator[Source]:
+    if _directory_size(file) > MAX_ZIP_DIRECTORY_BYTES:
+        limit = f"{MAX_ZIP_DIRECTORY_BYTES // MIB} MB (MAX_ZIP_DIRECTORY_BYTES)"
+        raise UnreadableTrace(f"the zip lists so many files that the list is larger than {limit}", position="byte 0")
     try:
         archive = zipfile.ZipFile(file)
     except _BROKEN_MEMBER as error:

@@ -27,6 +27,7 @@ def test_every_limit_of_reading_is_documented() -> None:
         "MAX_HELD_SPAN_BYTES": f"{limits.MAX_HELD_SPAN_BYTES // limits.MIB} MB",
         "MAX_UPLOAD_BYTES": f"{limits.MAX_UPLOAD_BYTES // limits.MIB} MB",
         "MAX_ZIP_MEMBERS": f"{limits.MAX_ZIP_MEMBERS:,}",
+        "MAX_ZIP_DIRECTORY_BYTES": f"{limits.MAX_ZIP_DIRECTORY_BYTES // limits.MIB} MB",
         "MAX_UNPACKED_BYTES": f"{limits.MAX_UNPACKED_BYTES // limits.MIB} MB",
         "MAX_UNPACK_RATIO": f"{limits.MAX_UNPACK_RATIO} times",
         "MAX_MESSAGES_PER_CONVERSATION": f"{limits.MAX_MESSAGES_PER_CONVERSATION:,}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -186,6 +187,16 @@ def test_a_zip_bomb_is_left_out_by_the_name_of_the_limit() -> None:
 
     assert texts(trace)[0] == "Grüße aus 東京 😀"
     assert "MAX_UNPACK_RATIO" in trace.notices[-1].text
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_a_zip_with_an_endless_list_of_members_is_not_opened(bits: int) -> None:
+    """The size that the list claims is looked at before the list is read; a comment may follow it."""
+    end = struct.pack("<4s8xLL H", b"PK\5\6", 2**27 if bits == 32 else 2**32 - 1, 0, 7) + b"comment"
+    larger = struct.pack("<4s36xQ8x", b"PK\6\6", 2**40) + struct.pack("<4s16x", b"PK\6\7")
+
+    with pytest.raises(UnreadableTrace, match="MAX_ZIP_DIRECTORY_BYTES"):
+        read(zipped(("a.json", ONE))[:-22] + (larger if bits == 64 else b"") + end)
 
 
 def test_a_gzip_bomb_is_cut_at_the_limit() -> None:
