@@ -12,6 +12,8 @@ from inspector_app import data
 from inspector_app.views.write_back import can_write_back, write_back
 from modelcontext_core import formats, jsontext
 from modelcontext_core.errors import UnreadableTrace
+from modelcontext_core.formats import Trace
+from modelcontext_core.messages import Message
 from tests.fuzz import conversations, laws, mutations, readers
 
 __all__ = ["run"]
@@ -100,10 +102,20 @@ def _write_back_law(rng: random.Random) -> None:
         laws.json_law(before, after, keys=True)
     again = formats.read(written, name)
     assert again.format == trace.format, f"{trace.format} became {again.format}"
-    roles = [[message.role for message in each.messages] for each in trace.conversations]
-    assert roles == [[message.role for message in each.messages] for each in again.conversations], written
+    if not any(_is_told_as_json(message) for each in trace.conversations for message in each.messages):
+        assert _roles(trace) == _roles(again), written
     held = data.Held(trace=again, data=written, name=name, key="", digest="")
     assert not data.prove(held, data.Options(pack="builtin")).changed_twice
+
+
+def _is_told_as_json(message: Message) -> bool:
+    """Whether a reader wrote down what it did not know: what repeats such a text is written in another way."""
+    return message.role != "tool" and message.content.lstrip()[:1] in ("{", "[")
+
+
+def _roles(trace: Trace) -> list[list[str]]:
+    """The roles of every conversation; a wrong one may hold anything, ids included."""
+    return [[each.role if each.role.isalpha() else "wrong" for each in one.messages] for one in trace.conversations]
 
 
 def _records(content: bytes) -> list[str]:

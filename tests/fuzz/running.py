@@ -202,7 +202,8 @@ def run_round(
     known = {target.name: target for target in targets}
     for name in known:
         state.targets.setdefault(name, Progress())
-    _retry(known, state, say)
+    if any(state.targets[name].failed for name in known):
+        _retry(known, state, say)
     if not any(state.targets[name].left > 0 for name in known):
         _begin(targets, state, minutes * 60 * processes, cases)
     running: list[_Process] = []
@@ -216,18 +217,24 @@ def run_round(
 
 
 def _retry(known: Mapping[str, Target], state: State, say: Callable[[str], None]) -> None:
-    """Try again what failed before."""
-    with SHARED:
-        for name, target in known.items():
-            progress = state.targets[name]
-            for number in list(progress.failed):
-                said = attempt(target, int(number))
-                if said:
-                    progress.failed[number] = said
-                    say(f"{name} {number} still fails: {said}")
-                else:
-                    del progress.failed[number]
-                    say(f"{name} {number} holds now")
+    """Try again what failed before, in a process of its own, which it may take with it."""
+    process = _Process(known)
+    for name, target in known.items():
+        progress = state.targets[name]
+        for number in map(int, list(progress.failed)):
+            process.begin(target, [number], 0.0)
+            if not process.link.poll((_PATIENCE + 2) * target.limit):
+                process.end(now=True)
+            said = process.result().failed.get(number, "")
+            if process.dead:
+                process = _Process(known)
+            if said:
+                progress.failed[str(number)] = said
+                say(f"{name} {number} still fails: {said}")
+            else:
+                del progress.failed[str(number)]
+                say(f"{name} {number} holds now")
+    process.end()
 
 
 def _begin(targets: Sequence[Target], state: State, seconds: float, cases: int) -> None:
