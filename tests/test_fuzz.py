@@ -1,4 +1,4 @@
-"""The runner of `make fuzz`: it goes on where it stopped, keeps what failed, ends what hangs; and some cases of each."""
+"""The runner of `make fuzz`: it goes on where it stopped, keeps what failed, ends what hangs; and some cases."""
 
 from __future__ import annotations
 

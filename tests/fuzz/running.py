@@ -15,7 +15,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final
@@ -122,7 +122,7 @@ def _work(targets: Mapping[str, Target], link: Connection, current: Any) -> None
     with SHARED, contextlib.suppress(KeyboardInterrupt, EOFError):
         while (block := link.recv()) is not None:
             name, numbers, seconds = block
-            began, done, failed, slowest = time.monotonic(), 0, {}, 0.0
+            began, done, slowest = time.monotonic(), 0, 0.0
             for number in numbers:
                 current.value = number
                 started = time.monotonic()
@@ -130,10 +130,11 @@ def _work(targets: Mapping[str, Target], link: Connection, current: Any) -> None
                 ended = time.monotonic()
                 slowest, done = max(slowest, ended - started), done + 1
                 if said:
-                    failed[number] = said
+                    # At once: the next case may end the process.
+                    link.send((number, said))
                 if ended - began >= seconds:
                     break
-            link.send(_Done(done, failed, time.monotonic() - began, slowest))
+            link.send(_Done(done, {}, time.monotonic() - began, slowest))
 
 
 class _Process:
@@ -146,6 +147,7 @@ class _Process:
         self.target: Target | None = None
         self.dead = False
         self._numbers: Sequence[int] = ()
+        self._failed: dict[int, str] = {}
         self._patience = 0.0
         self._current = context.Value("q", -1)
         self._process = context.Process(target=_work, args=(targets, theirs, self._current))
@@ -154,7 +156,7 @@ class _Process:
 
     def begin(self, target: Target, numbers: Sequence[int], seconds: float) -> None:
         """Hand it a block."""
-        self.target, self._numbers = target, numbers
+        self.target, self._numbers, self._failed = target, numbers, {}
         # A case that no signal ends, because it is in code that is not Python, is ended from here.
         self._patience = time.monotonic() + seconds + (_PATIENCE + 2) * target.limit
         self.link.send((target.name, numbers, seconds))
@@ -164,18 +166,21 @@ class _Process:
         """Whether it should have answered long ago."""
         return self.target is not None and time.monotonic() > self._patience
 
-    def result(self) -> _Done:
-        """What it found; when it died, the case that it died of."""
-        self.target = None
+    def result(self) -> _Done | None:
+        """What it found, when it has done its block or died of a case of it; None while there is more to come."""
         try:
-            found: _Done = self.link.recv()
+            found: _Done | tuple[int, str] = self.link.recv()
         except (EOFError, ConnectionError):
             self.dead = True
             self._process.join()
             number = int(self._current.value)
-            said = f"the process ended with {self._process.exitcode}"
-            found = _Done(number - self._numbers[0] + 1, {number: said}, 0.0, 0.0)
-        return found
+            self._failed[number] = f"the process ended with {self._process.exitcode}"
+            found = _Done(number - self._numbers[0] + 1, {}, 0.0, 0.0)
+        if isinstance(found, tuple):
+            self._failed[found[0]] = found[1]
+            return None
+        self.target = None
+        return replace(found, failed=self._failed)
 
     def end(self, *, now: bool = False) -> None:
         """Let it end, or end it."""
@@ -223,9 +228,12 @@ def _retry(known: Mapping[str, Target], state: State, say: Callable[[str], None]
         progress = state.targets[name]
         for number in map(int, list(progress.failed)):
             process.begin(target, [number], 0.0)
-            if not process.link.poll((_PATIENCE + 2) * target.limit):
-                process.end(now=True)
-            said = process.result().failed.get(number, "")
+            done = None
+            while done is None:
+                if not process.link.poll((_PATIENCE + 2) * target.limit):
+                    process.end(now=True)
+                done = process.result()
+            said = done.failed.get(number, "")
             if process.dead:
                 process = _Process(known)
             if said:
@@ -268,9 +276,11 @@ def _share_out(
                 process.end(now=True)
             elif process.link not in ready:
                 continue
-            target = process.target
+            target, done = process.target, process.result()
+            if done is None:
+                continue
             assert target is not None
-            _note(state.targets[target.name], process.result(), cases, target.name, say)
+            _note(state.targets[target.name], done, cases, target.name, say)
             state.save()
             if process.dead:
                 running[at] = _Process(known)
