@@ -214,11 +214,15 @@ def _one_or_more(source: Source, report: Report) -> Iterator[Document]:
     data = source.head(MAX_RECORD_BYTES + 1)
     if len(data) <= MAX_RECORD_BYTES:
         body = data.strip(_BLANKS)
+        del data
         try:
-            yield Document(body, loads(body))
-            return
+            document = Document(body, loads(body))
         except BadJson:
             pass
+        else:
+            source.forget()
+            yield document
+            return
     yield from _documents_of_pieces(split_values(source.chunks()), "document", report)
 
 

@@ -71,6 +71,10 @@ class Source:
             self._head += chunk
         return bytes(self._head[:size])
 
+    def forget(self) -> None:
+        """Let go of the head: whoever looked at all of it needs no copy."""
+        self._head = bytearray()
+
     @property
     def complete(self) -> bool:
         """True when `head` has seen everything."""
