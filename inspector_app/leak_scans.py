@@ -126,9 +126,9 @@ class Scan:
         """Accept a leak. Raises `BaselineError` without a reason."""
         self.baseline = (self.baseline or Baseline()).accept(key, reason, until)
 
-    def compare(self, other: ToolPolicies) -> list[Comparison]:
-        """The leaks of each producer under the pack and under another."""
-        return compare(self.pack, other, (trace for _, trace in self._traces()), self.detectors)
+    def compare(self, other: ToolPolicies, first: ToolPolicies | None = None) -> list[Comparison]:
+        """The leaks of each producer under the pack that counts (or `first`) and under another."""
+        return compare(first or self.pack, other, (trace for _, trace in self._traces()), self.detectors)
 
     def _traces(self) -> Iterator[tuple[str, Trace]]:
         for piece in self.pieces:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inspector_app.views.analysis import Analysis
@@ -18,13 +18,19 @@ __all__ = ["Draft", "same_pack", "try_call", "try_result"]
 @dataclass(slots=True, eq=False)
 class Draft:
     """A pack in the making. `base` is what the editor was given last, `current` what became of it; `version` changes
-    whenever the editor has to begin anew."""
+    whenever the editor has to begin anew.
+
+    `ticked` are the tools whose issues and routing are edited beside the table, `names` what the rows of the table are
+    called now, by what they were called in `base`; `sifted` says which tools the table was asked to show."""
 
     base: ToolPolicies = DEFAULT_POLICIES
     current: ToolPolicies = DEFAULT_POLICIES
     saved: ToolPolicies = DEFAULT_POLICIES
     version: int = 0
     history: list[ToolPolicies] = field(default_factory=list)
+    ticked: Sequence[str] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    sifted: object = None
 
     @property
     def is_changed(self) -> bool:
@@ -35,6 +41,7 @@ class Draft:
         """Begin with another pack."""
         self.history.append(self.current)
         self.saved = self.current = pack
+        self.ticked = ()
         self.restart()
 
     def edit(self, pack: ToolPolicies) -> None:
@@ -52,6 +59,7 @@ class Draft:
     def restart(self) -> None:
         """Give the editor the current pack to begin with."""
         self.base = self.current
+        self.names = {}
         self.version += 1
 
     def faults(self) -> Sequence[PolicyError]:

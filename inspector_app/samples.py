@@ -10,7 +10,7 @@ from typing import Final
 
 from inspector_app import launch
 
-__all__ = ["ABOUT_FILE", "Sample", "find", "samples"]
+__all__ = ["ABOUT_FILE", "Sample", "find", "sample_pack", "samples"]
 
 ABOUT_FILE: Final = "about.toml"
 
@@ -37,6 +37,11 @@ def samples() -> tuple[Sample, ...]:
 def find(name: str) -> Sample | None:
     """Return the sample of this name, or None."""
     return next((sample for sample in samples() if sample.name == name), None)
+
+
+def sample_pack() -> Path:
+    """Return the pack of policies that comes with the samples."""
+    return launch.samples_dir() / "packs" / "northwind.toml"
 
 
 def _read(about: Path) -> Sample:

@@ -39,7 +39,7 @@ UNSHOWN_KEYWORDS = {
     "mime", "data", "min_value", "max_value", "step", "disabled", "required", "label_visibility", "horizontal",
     "gap", "default", "index", "selection_mode", "selection_default", "anchor", "position", "expanded", "page_icon",
     "layout", "url_path", "shortcut", "hide_index", "row_height", "column_config", "language", "wrap_lines",
-    "border",
+    "border", "column_order",
     "max_upload_size", "format", "accept_multiple_files", "vertical_alignment", "run_every", "scope",
     "placeholder_text", "visibility", "size",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The editor of the Policies page: source line, tables, what is wrong, and what the changes do."""
+"""The editor of the Policies page: source line, the table of tools, and beside it checks, details and effect."""
 
 from __future__ import annotations
 
@@ -9,49 +9,38 @@ from typing import Any, get_args
 import pandas as pd
 import streamlit as st
 
-from inspector_app import leak_scans, state, words
+from inspector_app import leak_scans, samples, state, words
+from inspector_app.app_pages import policies_compare, policies_details
 from inspector_app.components.cards import table
 from inspector_app.components.facts import source_line
 from inspector_app.pack_drafts import Draft
-from inspector_app.page_state.policies import PackView, PoliciesState
+from inspector_app.page_state.policies import Listed, PoliciesState
 from inspector_app.views import leaks, policies
 from inspector_app.views.hidden import displayable
+from inspector_app.words.common import OurName
+from modelcontext_core.errors import PolicyError
 from modelcontext_core.policies import DEFAULT_POLICIES
-from modelcontext_core.policies.rules import KEY_SPACES, OUTPUT_KINDS
+from modelcontext_core.policies.rules import OUTPUT_KINDS
 
 __all__ = ["editor"]
 
 
 def editor(current: PoliciesState, draft: Draft) -> None:
-    """Draw the source line, the chosen table, and beside it the checks."""
+    """Draw the source line, the table of tools, and beside it the checks and the details of the ticked rows."""
     line = st.container()
-    st.segmented_control(
-        words.policies.VIEW,
-        get_args(PackView),
-        format_func=lambda view: words.policies.VIEWS[view],
-        required=True,
-        label_visibility="collapsed",
-        **state.bind(PoliciesState, "view"),
-    )
     left, right = st.columns([8, 4], gap="small")
     with left:
-        twice = _table(current, draft)
-    faults = draft.faults()
-    with right:
-        rows = policies.fault_rows(faults, twice)
-        if rows:
-            table(
-                words.policies.CHECKED,
-                words.policies.faults(len(rows)),
-                words.policies.FAULT_COLUMNS,
-                rows,
-                key="faults",
-            )
-        else:
-            st.success(words.policies.SOUND)
-        _effect(draft, sound=not rows)
+        twice = _tools(current, draft)
+    with right, st.container(key="policies_panel", border=False):
+        checks = st.container()
+        unread = policies_details.details(draft)
+        policies_details.keys(draft)
+        faults = [*draft.faults(), *unread]
+        with checks:
+            _checks(draft, faults, twice)
+        _effect(draft, sound=not faults and not twice)
     with line:
-        _source_line(draft, sound=not rows)
+        _source_line(draft, sound=not faults and not twice)
 
 
 def _source_line(draft: Draft, *, sound: bool) -> None:
@@ -67,6 +56,8 @@ def _source_line(draft: Draft, *, sound: bool) -> None:
                 about=words.policies.about(len(pack.tools), origins["own"], origins["changed"]),
                 badge=words.policies.NOT_SAVED if draft.is_changed else "",
             )
+        with st.popover(words.policies.COMPARE, icon=":material/difference:", key="compare_popover"):
+            policies_compare.compare_area(draft, sound=sound)
         st.button(
             words.policies.UNDO,
             key="pack_undo",
@@ -82,6 +73,7 @@ def _source_line(draft: Draft, *, sound: bool) -> None:
             key="pack_save",
             type="primary",
             icon=":material/download:",
+            help=words.policies.SAVE_HELP,
             disabled=not sound,
         )
 
@@ -98,82 +90,98 @@ def _open(draft: Draft) -> None:
         rows = policies.fault_rows(faults)
         title, hint = words.policies.NOT_OPENED, words.policies.faults(len(rows))
         table(title, hint, words.policies.FAULT_COLUMNS, rows, key="open_faults")
-    if st.button(words.policies.BUILTIN, key="pack_builtin"):
-        draft.open(DEFAULT_POLICIES)
-        st.rerun()
+    with st.container(horizontal=True, gap="small"):
+        if st.button(words.policies.BUILTIN, key="pack_builtin"):
+            draft.open(DEFAULT_POLICIES)
+            st.rerun()
+        if st.button(words.policies.SAMPLE, key="pack_sample"):
+            file = samples.sample_pack()
+            draft.load(file.read_text(encoding="utf-8"), file.name)
+            st.rerun()
 
 
-def _table(current: PoliciesState, draft: Draft) -> Sequence[str]:
-    """Draw the chosen table and take its edits; the names that stand in it twice."""
-    key = f"pack_{current.view}:{draft.version}"
-    if state.field(key) is None:
-        # The editor forgets its edits when it is not drawn: it begins with what became of them.
+def _tools(current: PoliciesState, draft: Draft) -> Sequence[str]:
+    """Draw the table of tools and take its edits; the names that stand in it twice."""
+    query = _sift(draft)
+    key = f"pack_tools:{draft.version}"
+    if draft.sifted != (current.listed, query) or state.field(key) is None:
+        # The editor forgets its edits when it is not drawn, or shows other rows: it begins with what became of them.
+        draft.sifted = (current.listed, query)
         draft.restart()
-        key = f"pack_{current.view}:{draft.version}"
-    if current.view == "more":
-        draft.edit(policies.with_more(draft.current, _more(draft, key)))
-        st.caption(words.policies.HINT)
-        return ()
-    if current.view == "keys":
-        draft.edit(policies.with_keys(draft.current, _keys(draft, key)))
-        st.caption(words.policies.KEYS_HINT)
-        return ()
-    pack, twice = policies.with_tools(draft.current, _tools(draft, key))
-    draft.edit(pack)
-    st.caption(words.policies.HINT)
-    return twice
+        key = f"pack_tools:{draft.version}"
+    shown = policies.listed(draft.base, current.listed, query)
+    ticked = state.pinned("pack_ticked", key, tuple(draft.ticked))
+    rows = _editor(policies.tool_rows(draft.base, shown, ticked), key)
+    edited = policies.with_tools(draft.current, rows, base=draft.base, shown=shown, names=draft.names)
+    draft.edit(edited.pack)
+    draft.names = edited.names
+    draft.ticked = [*(tool for tool in ticked if tool not in shown), *edited.ticked]
+    if not shown:
+        st.caption(words.policies.NONE_LISTED)
+    return edited.twice
 
 
-def _tools(draft: Draft, key: str) -> list[dict[str, Any]]:
-    names = words.policies.TOOLS
-    edited = st.data_editor(
-        pd.DataFrame(policies.tool_rows(draft.base), columns=list(names.values())),
-        key=key,
-        hide_index=True,
-        num_rows="dynamic",
-        height=400,
-        row_height=30,
-        disabled=[names["from"]],
-        column_config={
-            names["output"]: st.column_config.SelectboxColumn(options=OUTPUT_KINDS, default="compact", required=True),
-            names["sensitive"]: st.column_config.CheckboxColumn(default=False),
-        },
-    )
-    return _records(edited)
+def _sift(draft: Draft) -> str:
+    pack = draft.current
+    origins = Counter(pack.origin(tool) for tool in pack.tools)
+    numbers: dict[str, int] = {"all": len(pack.tools), "own": origins["own"], "changed": origins["changed"]}
+    numbers["faults"] = len(policies.tools_with_faults(pack, draft.faults()))
+    with st.container(horizontal=True, key="switch", gap="small", horizontal_alignment="distribute"):
+        st.segmented_control(
+            words.policies.LISTED,
+            get_args(Listed),
+            format_func=lambda name: words.policies.listed(OurName(name), numbers.get(name, 0)),
+            required=True,
+            label_visibility="collapsed",
+            **state.bind(PoliciesState, "listed"),
+        )
+        query = st.text_input(
+            words.policies.SEARCH,
+            key="pack_search",
+            placeholder=words.policies.SEARCH,
+            icon=":material/search:",
+            label_visibility="collapsed",
+            width=224,
+        )
+    return query or ""
 
 
-def _more(draft: Draft, key: str) -> list[dict[str, Any]]:
-    names = words.policies.MORE
-    edited = st.data_editor(
-        pd.DataFrame(policies.more_rows(draft.base), columns=list(names.values())),
-        key=key,
-        hide_index=True,
-        height=400,
-        row_height=30,
-        disabled=[names["tool"]],
-    )
-    return _records(edited)
-
-
-def _keys(draft: Draft, key: str) -> list[dict[str, Any]]:
-    names = words.policies.KEYS
-    spaces = sorted(set(KEY_SPACES.values()))
-    edited = st.data_editor(
-        pd.DataFrame(policies.key_rows(draft.base), columns=list(names.values()), dtype="str"),
-        key=key,
-        hide_index=True,
-        num_rows="dynamic",
-        height=400,
-        row_height=30,
-        column_config={
-            names["space"]: st.column_config.SelectboxColumn(options=spaces, default="document", required=True)
-        },
-    )
-    return _records(edited)
-
-
-def _records(edited: pd.DataFrame) -> list[dict[str, Any]]:
+def _editor(rows: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    names, about = words.policies.TOOLS, words.policies.HELP
+    with st.container(key="policies_table"):
+        edited = st.data_editor(
+            pd.DataFrame(rows, columns=[*names.values(), policies.WAS]),
+            key=key,
+            hide_index=True,
+            num_rows="dynamic",
+            height="stretch",
+            row_height=30,
+            disabled=[names["from"]],
+            column_order=list(names.values()),
+            column_config={
+                names["details"]: st.column_config.CheckboxColumn(help=about["details"], default=False, width=60),
+                names["tool"]: st.column_config.TextColumn(help=about["tool"]),
+                names["from"]: st.column_config.TextColumn(help=about["from"], width=70),
+                names["ids"]: st.column_config.TextColumn(help=about["ids"], width=190),
+                names["sql"]: st.column_config.TextColumn(help=about["sql"], width=70),
+                names["output"]: st.column_config.SelectboxColumn(
+                    help=about["output"], options=OUTPUT_KINDS, default="compact", required=True, width=86
+                ),
+                names["mine"]: st.column_config.TextColumn(help=about["mine"], width=70),
+                names["sensitive"]: st.column_config.CheckboxColumn(help=about["sensitive"], default=False, width=80),
+            },
+        )
     return [{str(name): value for name, value in row.items()} for row in edited.to_dict("records")]
+
+
+def _checks(draft: Draft, faults: Sequence[PolicyError], twice: Sequence[str]) -> None:
+    rows = policies.fault_rows(faults, twice)
+    if not rows:
+        st.success(words.policies.SOUND)
+        return
+    table(words.policies.CHECKED, words.policies.faults(len(rows)), words.policies.FAULT_COLUMNS, rows, key="faults")
+    sound = len(draft.current.tools) - len(policies.tools_with_faults(draft.current, faults))
+    st.caption(words.policies.sound(sound))
 
 
 def _effect(draft: Draft, *, sound: bool) -> None:

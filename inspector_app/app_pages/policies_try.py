@@ -23,6 +23,7 @@ def try_area(current: PoliciesState, draft: Draft) -> None:
         st.markdown(words.policies.TRY)
         tool = st.text_input(
             words.policies.TRY_TOOL,
+            words.policies.TRY_EXAMPLE_TOOL,
             key="try_tool",
             placeholder=words.policies.TRY_TOOL_HINT,
             label_visibility="collapsed",
@@ -39,12 +40,14 @@ def try_area(current: PoliciesState, draft: Draft) -> None:
     is_call = current.way == "call"
     text = st.text_area(
         words.policies.TRY_TEXT,
-        key="try_text",
-        height=80,
+        words.policies.TRY_EXAMPLES[current.way],
+        key=f"try_text:{current.way}",
+        height=68,
         placeholder=words.policies.TRY_CALL_HINT if is_call else words.policies.TRY_RESULT_HINT,
         label_visibility="collapsed",
     )
     if not text or not tool:
+        st.caption(words.policies.TRY_FIRST)
         return
     if is_call:
         analysis, call = pack_drafts.try_call(draft.current, tool.strip(), text)

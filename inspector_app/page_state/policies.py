@@ -1,4 +1,4 @@
-"""What the Policies page remembers: which table is edited, and which way a call is tried."""
+"""What the Policies page remembers: which tools are listed, and which way a call is tried."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import ClassVar, Literal, cast, get_args
 
 from inspector_app.page_state.reading import Given
 
-__all__ = ["PackView", "PoliciesState", "Way"]
+__all__ = ["Listed", "PoliciesState", "Way"]
 
-PackView = Literal["tools", "more", "keys"]
+Listed = Literal["all", "own", "changed", "faults"]
 Way = Literal["call", "result"]
 
 
@@ -20,19 +20,20 @@ class PoliciesState:
 
     page: ClassVar[str] = "policies"
 
-    view: PackView = "tools"
+    listed: Listed = "all"
     way: Way = "call"
 
     def to_query(self) -> dict[str, str]:
         """Return the query parameters of this state; what is as by default is left out."""
         default = PoliciesState()
-        return {name: getattr(self, name) for name in ("view", "way") if getattr(self, name) != getattr(default, name)}
+        names = ("listed", "way")
+        return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(default, name)}
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> PoliciesState:
         """Read a state from query parameters; a wrong value falls back to its default."""
         given = Given(query)
         return cls(
-            view=cast("PackView", given.choice("view", get_args(PackView), "tools")),
+            listed=cast("Listed", given.choice("listed", get_args(Listed), "all")),
             way=cast("Way", given.choice("way", get_args(Way), "call")),
         )

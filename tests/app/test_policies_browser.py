@@ -8,15 +8,28 @@ from inspector_app import words
 from tests.browser import AppServer, OpenPage, settle
 
 
-def test_a_call_is_tried_and_shown_on_both_sides(app_server: AppServer, open_page: OpenPage) -> None:
-    """The pack is drawn and sound, a call with a handle is restored beside it, nothing scrolls sideways."""
+def test_a_pack_is_edited_checked_and_tried(app_server: AppServer, open_page: OpenPage) -> None:
+    """The example call stands on both sides; a ticked row shows its issues, a wrong cell its fault and its place in
+    the TOML; undo takes it back; nothing scrolls sideways."""
     page = open_page(f"{app_server.url}/policies")
     expect(page.get_by_text(words.policies.SOUND)).to_be_visible(timeout=30_000)
-    page.get_by_placeholder(words.policies.TRY_TOOL_HINT).fill("database_query")
-    page.get_by_placeholder(words.policies.TRY_CALL_HINT).fill('{"sql": "SELECT 1 WHERE doc_id = \'doc://1\'"}')
-    page.get_by_placeholder(words.policies.TRY_CALL_HINT).press("Control+Enter")
     expect(page.locator(".cell.l .id.sp-document").first).to_be_visible(timeout=30_000)
-    settle(page)
-
     expect(page.locator(".cell.r .id.sp-document").first).to_be_visible()
+    expect(page.get_by_text(words.policies.DETAILS_NONE)).to_be_visible()
+    box = page.get_by_test_id("stDataFrame").first.bounding_box()
+    assert box is not None
+    x, y = box["x"], box["y"] + 47  # the middle of the first row
+
+    page.mouse.click(x + 64, y)
+    expect(page.get_by_text(words.policies.DETAILS_NONE)).not_to_be_visible(timeout=30_000)
+    settle(page)
+    page.mouse.dblclick(x + 380, y)
+    expect(page.locator("#portal").get_by_role("textbox")).to_be_visible(timeout=30_000)
+    page.keyboard.type("ordr_id", delay=20)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("tools.search_knowledge.ids[0]")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("button", name=words.policies.SAVE)).to_be_disabled()
+
+    page.get_by_role("button", name=words.policies.UNDO).click()
+    expect(page.get_by_text(words.policies.SOUND)).to_be_visible(timeout=30_000)
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")

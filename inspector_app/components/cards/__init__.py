@@ -36,7 +36,8 @@ def table(
     *,
     key: str,
 ) -> None:
-    """Draw a small table. A column is (name, width); a cell is `text` with `kind` mono or identity, `tone`, `space`."""
+    """Draw a small table. A column is (name, width); a cell is `text` with `kind` mono or identity, `tone`, `space`,
+    and `under` it, perhaps, a path."""
     _mount(key=key, data={"form": "table", "title": title, "hint": hint, "columns": columns, "rows": rows})
 
 

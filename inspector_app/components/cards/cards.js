@@ -49,6 +49,7 @@ function cellNode(cell) {
   const node = el("td", cell.kind === "mono" ? "mono" : cell.tone || "");
   if (cell.kind === "identity" && cell.text) node.appendChild(identity(cell));
   else node.textContent = (SIGNS[cell.tone] || "") + cell.text;
+  if (cell.under) node.appendChild(el("div", "under", cell.under));
   return node;
 }
 
