@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, Self, TypeVar
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.formats.base import Trace
+from modelcontext_core.leak_coverage import cover_citations, cover_file_names
 from modelcontext_core.leak_places import masked, short_hash
 from modelcontext_core.leak_rows import (
     POSITIONS,
@@ -170,7 +171,10 @@ class Collector:
             messages += len(encoded.messages) - encoded.first
             characters += self._cover(encoded)
             cut: list[CutShort] = []
+            before = len(found)
             found += find_occurrences(encoded, detectors, name=name, cut_short=cut.append, values=values)
+            self._covered("citations", cover_citations(encoded, found[before:]))
+            self._covered("file_names", cover_file_names(encoded, detectors))
             for where in cut:
                 self._notice("detector", "a message took the time of the own patterns", f"{name} #{where.message}")
         self._cover_unsent(trace)
@@ -256,13 +260,11 @@ class Collector:
         """Count what is looked at in a conversation; give how many characters that is."""
         sizes: dict[str, list[int]] = {}
         replaced: Counter[str] = Counter()
-        skipped = 0
         for message in encoded.messages[encoded.first :]:
             written = [(position_of(message.role, "content"), message.content), ("reasoning", message.reasoning)]
             if message.parts:
                 texts = [part.text for part in message.parts if part.type == "text"]
                 written += [(written[0][0], text) for text in texts]
-                skipped += len(message.parts) - len(texts)
             written += [("arguments", call.arguments) for call in message.tool_calls]
             for where, text in written:
                 if text:
@@ -276,7 +278,6 @@ class Collector:
             each = sizes.get(where, [])
             self._covered(where, Coverage(len(each), sum(each), replaced[where]))
         self._covered("tool_schemas", Coverage(texts=len(encoded.tools)))
-        self._covered("file_names", Coverage(skipped=skipped))
         return sum(map(sum, sizes.values()))
 
     def _cover_unsent(self, trace: Trace) -> None:

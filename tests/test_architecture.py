@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("registry",),
     (
         "responses", "roundtrip", "observe", "observe_otel", "detectors", "leak_places", "leak_scan", "leak_rows",
-        "leak_report", "leak_measure", "leak_json", "leak_batch", "suggestions", "baseline", "sarif", "chunking",
+        "leak_coverage", "leak_report", "leak_measure", "leak_json", "leak_batch", "suggestions", "baseline", "sarif", "chunking",
         "made_registry", "simulate", "stream_check", "tokens", "testing", "testing_examples", "cluster",
     ),
 )  # fmt: skip

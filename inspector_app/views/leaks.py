@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from inspector_app import words
-from inspector_app.views.hidden import displayable
+from inspector_app.views.hidden import displayable, one_line
 from inspector_app.views.spreadsheet import csv_file
 from inspector_app.words.common import OurName
 from modelcontext_core.baseline import Baseline, Judged
@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 COLUMNS: Final = ("content", "reasoning", "arguments", "parts", "schema")
+_ENCODED: Final = {"file_names": words.leaks.LEFT_AS_IT_IS, "metadata": words.leaks.NOT_SENT}
 _LEVELS: Final = (10, 40, 150)
 _WIDEST_BAR: Final = 42
 _MOST_LISTED: Final = 2_000
@@ -75,7 +76,7 @@ def heat_rows(report: LeakReport, known: str) -> list[dict[str, Any]]:
     most = max(sums.values(), default=0) or 1
     return [
         {
-            "name": displayable(name),
+            "name": one_line(name),
             "cells": [_cell(*cells.get((name, field), (0, 0))) for field in COLUMNS],
             "all": sums[name],
             "share": round(_WIDEST_BAR * sums[name] / most),
@@ -156,7 +157,7 @@ def suggestion_cards(suggestions: Sequence[Suggestion]) -> list[dict[str, Any]]:
     return [
         {
             "key": str(number),
-            "title": f"{displayable(each.tool)}   {words.leaks.effect(each.effect.before, each.effect.after)}",
+            "title": f"{one_line(each.tool)}   {words.leaks.effect(each.effect.before, each.effect.after)}",
             "lines": [_rule(each), words.leaks.sure(OurName(each.sure))],
         }
         for number, each in enumerate(suggestions)
@@ -169,8 +170,7 @@ def _rule(each: Suggestion) -> str:
     if each.action == "empty":
         return "add an empty policy: ids known from elsewhere are replaced"
     rules = (
-        f"{displayable(rule.key) or f'{rule.kind} in text'} → {words.common.space_name(rule.space)}"
-        for rule in each.rules
+        f"{one_line(rule.key) or f'{rule.kind} in text'} → {words.common.space_name(rule.space)}" for rule in each.rules
     )
     return f"declare {', '.join(dict.fromkeys(rules))}"
 
@@ -179,7 +179,7 @@ def advice_rows(report: LeakReport, suggestions: Iterable[Suggestion]) -> list[l
     """The producers that no suggestion helps, and why: rows of a card table."""
     return [
         [
-            {"kind": "mono", "text": displayable(each.producer)},
+            {"kind": "mono", "text": one_line(each.producer)},
             {"tone": "fault", "text": f"{each.leaks:,}"},
             {"text": words.leaks.why(OurName(each.why))},
         ]
@@ -191,11 +191,8 @@ def coverage_rows(report: LeakReport) -> list[list[dict[str, str]]]:
     """Every position with what is encoded, restored, scanned, left, and left alone on purpose."""
     rows = []
     for position, count in report.coverage.items():
-        unsent = position in ("file_names", "metadata")
-        encoded = words.leaks.NOT_SENT if unsent else words.leaks.replaced(count.replaced)
+        encoded = _ENCODED.get(position) or words.leaks.replaced(count.replaced)
         scanned = words.leaks.texts(count.texts, count.characters)
-        if position == "citations":
-            encoded = scanned = words.leaks.WITH_ASSISTANT
         alone = count.on_purpose + count.skipped
         purpose = words.leaks.ON_PURPOSE.get(position, "")
         rows.append(
@@ -215,7 +212,7 @@ def compare_rows(rows: Iterable[Comparison]) -> list[list[dict[str, str]]]:
     """Two packs, a row for each producer."""
     return [
         [
-            {"kind": "mono", "text": displayable(each.producer)},
+            {"kind": "mono", "text": one_line(each.producer)},
             {"text": f"{each.first:,}"},
             {"text": f"{each.second:,}", "tone": "good" if each.second < each.first else ""},
         ]

@@ -106,12 +106,13 @@ RESTORED: Final = {
     "metadata": "not needed",
 }
 NOT_SENT: Final = "not sent to the model"
-WITH_ASSISTANT: Final = "counted with assistant and results"
+LEFT_AS_IT_IS: Final = "left as it is"
 ON_PURPOSE: Final = {
     "user": "what the user typed",
     "reasoning": "signed reasoning",
     "results": "external and opaque tools",
-    "file_names": "files and pictures are opaque",
+    "citations": "also counted with their texts",
+    "file_names": "names of files are left; without a name: opaque",
     "metadata": "not sent to the model",
 }
 ALONG_AXIS: Final = "Message"

@@ -11,7 +11,7 @@ from modelcontext_core import leak_report
 from modelcontext_core.formats.base import Conversation, Notice, Trace
 from modelcontext_core.leak_json import SavedReport, dump_report, load_report
 from modelcontext_core.leak_report import Collector, LeakReport, merge, merged, scan
-from modelcontext_core.messages import Message, Tool
+from modelcontext_core.messages import Message, Part, Tool
 from tests.core.leaking import A, B, C, call, orders, result, trace
 
 
@@ -218,3 +218,34 @@ def test_the_empty_report_changes_nothing() -> None:
     report = scan(orders())
 
     assert report == merge(report, LeakReport()) == merge(LeakReport(), report)
+
+
+def test_citations_and_file_names_are_counted_as_positions_of_their_own() -> None:
+    """A tag that became a reference, one that was left with its id, a provider's citation part, and a named file."""
+    answer = f'Yes <kb doc="Rules" chunk_id="{A}" />, no <kb doc="" chunk_id="not an id {B}" />.'
+    parts = (
+        Part(type="file", data={"name": f"{A}.pdf", "length": 4}),
+        Part(type="image", data={"length": 4}),
+        Part(type="citation", text="page 3"),
+    )
+    found = Trace(
+        format="x",
+        conversations=(
+            Conversation(messages=(Message(role="assistant", content=answer), Message(role="user", parts=parts))),
+        ),
+    )
+    coverage = scan(found).coverage
+
+    assert (2, 1, 1, 1) == (
+        coverage["citations"].texts,
+        coverage["citations"].replaced,
+        coverage["citations"].left,
+        coverage["citations"].skipped,
+    )
+    assert 1 == coverage["assistant"].left
+    assert (1, 40, 1, 1) == (
+        coverage["file_names"].texts,
+        coverage["file_names"].characters,
+        coverage["file_names"].on_purpose,
+        coverage["file_names"].skipped,
+    )
