@@ -31,8 +31,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("registry",),
     (
         "responses", "roundtrip", "observe", "observe_otel", "detectors", "leak_places", "leak_scan", "leak_rows",
-        "leak_coverage", "leak_report", "leak_measure", "leak_json", "leak_batch", "suggestions", "baseline", "sarif", "chunking",
-        "made_registry", "simulate", "stream_check", "tokens", "testing", "testing_examples", "cluster",
+        "leak_coverage", "leak_report", "leak_measure", "leak_json", "leak_batch", "suggestions", "baseline", "sarif",
+        "chunking", "made_registry", "simulate", "stream_check", "tokens", "testing", "testing_examples", "cluster",
     ),
 )  # fmt: skip
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}

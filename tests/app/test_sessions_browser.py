@@ -51,6 +51,8 @@ def test_a_click_in_the_timeline_shows_what_changed_there(app_server: AppServer,
     expect(page.locator(".row.diff").first).to_be_visible()
     expect(page.locator(".head b").nth(1)).to_have_text(words.sessions.revision_title(20))
     bars = page.locator(".st-key-sessions_timeline .js-plotly-plot").first
+    expect(bars.locator(".bars").first).to_be_attached()
+    settle(page)
     box, place = bars.bounding_box(), page.locator(".st-key-sessions_timeline").bounding_box()
     assert box is not None
     assert place is not None
@@ -81,6 +83,10 @@ def test_verify_names_what_is_damaged_and_the_rest_stays_readable(
     page = open_page(address(app_server, path=str(database)))
     verify = page.locator("button.fact")
     expect(verify).to_contain_text(words.sessions.NOT_CHECKED)
+    # All of the page is there: what is drawn anew beneath a click never gets it.
+    expect(page.locator(".row.diff").first).to_be_visible()
+    expect(page.locator(".st-key-sessions_timeline .js-plotly-plot .bars").first).to_be_attached()
+    settle(page)
 
     verify.click()
 
