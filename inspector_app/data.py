@@ -87,6 +87,7 @@ class Held:
     drawn: OrderedDict[tuple[Options, int], dict[str, Any]] = field(default_factory=OrderedDict)
     streams: OrderedDict[object, object] = field(default_factory=OrderedDict)  # of `stream_runs`
     checks: dict[object, object] = field(default_factory=dict)
+    proving: dict[Options, object] = field(default_factory=dict)  # of `proving`
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -204,11 +205,18 @@ def analyse(held: Held, options: Options) -> Analysis:
         return _remembered(held.analyses, replace(options, encoding=""), lambda: _analyse(held, options))
 
 
-def prove(held: Held, options: Options) -> Proof:
-    """Return what is proven about a trace under `options`; the last few are remembered with the trace."""
+def prove(held: Held, options: Options, step: Callable[[float], None] = lambda _: None) -> Proof:
+    """Return what is proven about a trace under `options`; the last few are remembered with the trace.
+
+    `step` is told after each step how much is done, from 0 to 1; what it raises ends the proof.
+    """
     analysis = analyse(held, options)
     with held.lock:
-        return _remembered(held.proofs, options, lambda: _prove(analysis, options))
+        known = held.proofs.get(options)
+    # Not under the lock: what takes so long may not keep the pages waiting.
+    proof = known or _prove(analysis, options, step)
+    with held.lock:
+        return _remembered(held.proofs, options, lambda: proof)
 
 
 def parts(held: Held, options: Options) -> list[Part]:
@@ -271,16 +279,20 @@ def _own_pack(text: str) -> ToolPolicies:
     return ToolPolicies.loads(text)
 
 
-def _prove(analysis: Analysis, options: Options) -> Proof:
+def _prove(analysis: Analysis, options: Options, step: Callable[[float], None]) -> Proof:
     registry, encoded = analysis.registry, analysis.encoded
     report = EncodeReport(messages=encoded, spans=analysis.spans)
+    round_trip = check_round_trip(analysis.messages, report, registry)
+    step(0.3)
     again = registry.encode_messages(encoded)
+    changed_twice = sum(before != after for before, after in zip(encoded, again, strict=True))
+    step(0.6)
+    declared = _declared_leaks(analysis.messages, options) if analysis.discovered else analysis.leaks
+    step(0.9)
+    before = tokens.count(all_texts(analysis.messages), options.encoding)
+    after = tokens.count(all_texts(encoded), options.encoding)
     return Proof(
-        round_trip=check_round_trip(analysis.messages, report, registry),
-        changed_twice=sum(before != after for before, after in zip(encoded, again, strict=True)),
-        declared_leaks=_declared_leaks(analysis.messages, options) if analysis.discovered else analysis.leaks,
-        before=tokens.count(all_texts(analysis.messages), options.encoding),
-        after=tokens.count(all_texts(encoded), options.encoding),
+        round_trip=round_trip, changed_twice=changed_twice, declared_leaks=declared, before=before, after=after
     )
 
 

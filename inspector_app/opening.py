@@ -23,12 +23,15 @@ from modelcontext_core.limits import MAX_UPLOAD_BYTES
 __all__ = [
     "FILE_FIELD",
     "FORMAT_FIELD",
+    "LONG_PASTE_FIELD",
     "PASTE_FIELD",
     "PATH_FIELD",
     "READ_AS_FIELD",
     "file_field",
+    "long_pasted",
     "opened",
     "options_of",
+    "paste",
     "path",
     "preloaded",
     "read",
@@ -40,12 +43,14 @@ __all__ = [
 FORMAT_FIELD: Final = "open_format"
 READ_AS_FIELD: Final = "read_as"
 PASTE_FIELD: Final = "open_paste"
+LONG_PASTE_FIELD: Final = "long_paste"
 FILE_FIELD: Final = "open_file"
 PATH_FIELD: Final = "open_path"
 _UPLOADS: Final = "uploads"
 _UPLOADED: Final = "uploaded"
 _READING: Final = "reading"
-_SECONDS_WITHOUT_PROGRESS: Final = 0.4  # what ends sooner is opened at once
+_PASTED: Final = "pasted"
+_SECONDS_WITHOUT_PROGRESS: Final = 0.8  # what ends sooner is opened at once
 
 
 def preloaded(current: PlaygroundState) -> PlaygroundState:
@@ -95,6 +100,12 @@ def file_field() -> str:
     return f"{FILE_FIELD}:{uploads}" if uploads else FILE_FIELD
 
 
+def long_pasted() -> str:
+    """Return the long text that was pasted and not read yet. Of two callbacks of one run, either may be the first."""
+    just_now = (state.field(LONG_PASTE_FIELD) or {}).get("text")
+    return str(state.kept(_PASTED) or "") if just_now is None else str(just_now)
+
+
 # --- what takes long
 
 
@@ -109,7 +120,7 @@ def _begin(sources: Sequence[Given], name: str, wanted: PlaygroundState) -> data
     before = reading()
     if before is not None:
         before.stop()
-    begun = Reading(sources, name, wanted.format)
+    begun = Reading(sources, name, wanted.format, options_of(wanted))
     if begun.wait(_SECONDS_WITHOUT_PROGRESS):
         state.keep(_READING, None)
         return _attempt(begun.held, wanted, ask=len(sources) == 1)
@@ -133,6 +144,7 @@ def _finished(current: PlaygroundState) -> PlaygroundState:
 def _now_open(held: data.Held, wanted: PlaygroundState) -> PlaygroundState:
     state.clear(PASTE_FIELD, PATH_FIELD, FORMAT_FIELD)
     state.keep(_UPLOADED, None)
+    state.keep(_PASTED, None)
     if wanted.sample or wanted.path:
         state.set_held_key(_source(wanted), held.key)
         return state.save(wanted)
@@ -238,9 +250,16 @@ def _take(sources: Sequence[Given], name: str) -> None:
 # --- callbacks
 
 
+def paste() -> None:
+    """Keep a long text that was pasted, until it is read."""
+    state.keep(_PASTED, long_pasted())
+
+
 def read() -> None:
     """Read what was pasted, else the file, else the path: the first that is there."""
     pasted = state.field(PASTE_FIELD) or ""
+    if not pasted.strip():
+        pasted = long_pasted()
     uploaded = state.kept(_UPLOADED)
     named = (state.field(PATH_FIELD) or "").strip()
     if pasted.strip():

@@ -1,6 +1,7 @@
 """Reading many files, or one that takes long, in a thread: how far it is can be seen, and it can be stopped.
 
-Nothing here imports Streamlit. What was read when it is stopped can be opened, with a notice that says so.
+Nothing here imports Streamlit. What was read when it is stopped can be opened, with a notice that says so. What was
+read is encoded here too: then the page that opens it only has to draw.
 """
 
 from __future__ import annotations
@@ -67,18 +68,25 @@ def files_below(folder: Path) -> list[Given]:
 
 
 class Reading:
-    """Sources that are being read as one trace. `done` and `messages` say how far it is."""
+    """Sources that are being read as one trace, and then encoded under `options`, where some are given.
 
-    def __init__(self, sources: Sequence[Given], name: str, format_name: str = "") -> None:
+    `done` and `messages` say how far reading is, `encoding` that it has ended.
+    """
+
+    def __init__(
+        self, sources: Sequence[Given], name: str, format_name: str = "", options: data.Options | None = None
+    ) -> None:
         self.sources = sources
         self.name = name
         self.done = 0
         self.messages = 0
+        self.encoding = False
+        self._options = options
         self._format = format_name or None
         self._file: BinaryIO | None = None
         self._bytes_done = 0
         self._total = 1
-        self._result: Trace | UnreadableTrace | OSError | None = None
+        self._result: data.Held | Exception | None = None
         self._looked = self._rested = time.monotonic()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -108,27 +116,32 @@ class Reading:
         self._stop.set()
 
     def held(self) -> data.Held:
-        """Hold what was read. Raises `UnreadableTrace` or `OSError` when nothing could be."""
+        """Return what was read. Raises `UnreadableTrace` or `OSError` when nothing could be."""
         self._thread.join()
-        if not isinstance(self._result, Trace):
+        if not isinstance(self._result, data.Held):
             raise self._result or UnreadableTrace("reading ended without a result")
+        return self._result
+
+    def _run(self) -> None:
+        try:
+            held = self._read()
+            if self._options is not None:
+                self.encoding = True
+                data.part(held, self._options, 0)  # what the page shows first, and all that it is made of
+            self._result = held
+        except Exception as error:  # raised where somebody asks for the result
+            self._result = error
+
+    def _read(self) -> data.Held:
+        self._total = max(1, sum(each.size for each in self.sources))
+        found = merged(self._traces())
+        if not any(each.messages for each in found.conversations) and found.notices:
+            raise UnreadableTrace(found.notices[0].text, position=found.notices[0].where)
         alone = self.sources[0] if len(self.sources) == 1 else None
         content = b""
         if alone is not None:
             content = alone.content or (alone.path.read_bytes() if alone.path is not None else b"")
-        return data.shelf().put(self._result, content, self.name, size=self._bytes_done or self._total)
-
-    def _run(self) -> None:
-        try:
-            self._total = max(1, sum(each.size for each in self.sources))
-            found = merged(self._traces())
-        except (UnreadableTrace, OSError) as error:
-            self._result = error
-            return
-        if not any(each.messages for each in found.conversations) and found.notices:
-            self._result = UnreadableTrace(found.notices[0].text, position=found.notices[0].where)
-        else:
-            self._result = found
+        return data.shelf().put(found, content, self.name, size=self._bytes_done or self._total)
 
     def _traces(self) -> Iterator[Trace]:
         for given in self.sources:

@@ -17,6 +17,8 @@ def _page() -> None:
         with st.container(key="opening"):
             playground_open.empty_page(current)
     else:
+        # In the place of the inputs, which otherwise stand there until all is drawn.
+        st.empty()
         playground_trace.trace_page(current, held)
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from inspector_app import launch, opening, samples, state, words
 from inspector_app.components.cards import choose_card, error_card, pairs, table
+from inspector_app.components.paste import long_paste
 from inspector_app.page_state.playground import PlaygroundState
 from inspector_app.state import Problem
 from inspector_app.views import tables
@@ -65,7 +66,8 @@ def _progress() -> None:
     if not reading.running:
         st.rerun()
     with st.container(horizontal=True, gap="small", key="reading", vertical_alignment="center"):
-        st.progress(reading.share, text=words.sources.reading(reading.done, len(reading.sources), reading.messages))
+        done = words.sources.reading(reading.done, len(reading.sources), reading.messages)
+        st.progress(reading.share, text=words.sources.ENCODING if reading.encoding else done)
         if st.button(words.sources.STOP, key="reading_stop", icon=":material/stop:"):
             reading.stop()
 
@@ -114,6 +116,12 @@ def inputs() -> None:
                 label_visibility="collapsed",
                 width=250,
                 key=opening.FORMAT_FIELD,
+            )
+            long_paste(
+                key=opening.LONG_PASTE_FIELD,
+                field=opening.PASTE_FIELD,
+                pasted=len(opening.long_pasted()),
+                on_paste=opening.paste,
             )
     with right:
         st.file_uploader(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast, get_args
+from typing import Any, Final, cast, get_args
 
 import pandas as pd
 import streamlit as st
@@ -15,16 +15,19 @@ from inspector_app.app_pages.playground_source import conversations_view
 from inspector_app.components.cards import table
 from inspector_app.components.facts import chips, proof_line, source_line
 from inspector_app.page_state.playground import PlaygroundState, View
+from inspector_app.proving import proving
 from inspector_app.views import facts, tables
-from inspector_app.views.analysis import Analysis, Proof
+from inspector_app.views.analysis import Analysis
 from inspector_app.views.hidden import displayable
 from modelcontext_core import formats
 
 __all__ = ["trace_page"]
 
+_SECONDS_TO_WAIT_FOR_PROOF: Final = 0.05  # what ends sooner is drawn once
+
 
 def trace_page(current: PlaygroundState, held: data.Held) -> None:
-    """Draw everything about one trace. The proof is drawn last, because it takes longest; its place is kept for it."""
+    """Draw everything about one trace. The proof takes longest: its place is kept, and it comes when it is made."""
     options = opening.options_of(current)
     analysis = data.analyse(held, options)
     version = f"{held.key}:{hash(options):x}"
@@ -43,13 +46,18 @@ def trace_page(current: PlaygroundState, held: data.Held) -> None:
     else:
         messages_view(held, options, version, query)
     with proof_box:
-        _proof(current, analysis, data.prove(held, options))
+        _proof(held, options)
 
 
-def _proof(current: PlaygroundState, analysis: Analysis, proof: Proof) -> None:
-    asked = proof_line(
-        facts.proof_facts(analysis, proof, price=current.price, currency=current.currency), key="proof", group=GROUP
+@st.fragment
+def _proof(held: data.Held, options: data.Options) -> None:
+    current = state.load(PlaygroundState)
+    making = proving(held, options)
+    proof = making.wait(_SECONDS_TO_WAIT_FOR_PROOF)
+    known = facts.proof_facts(
+        data.analyse(held, options), proof, price=current.price, currency=current.currency, share=making.share
     )
+    asked = proof_line(known, key="proof", group=GROUP, unfinished=proof is None)
     if asked and current.view != "messages":
         state.save(replace(state.load(PlaygroundState), view="messages"))
         st.rerun()

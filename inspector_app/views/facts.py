@@ -14,15 +14,23 @@ __all__ = ["chip_rows", "proof_facts", "saved"]
 _DIFFERENCES_NAMED: Final = 4
 
 
-def proof_facts(analysis: Analysis, proof: Proof, *, price: float, currency: str) -> list[dict[str, str]]:
-    """Return the facts of the proof line: label, value, what stands beside it, tone, and the note that explains it."""
+def proof_facts(
+    analysis: Analysis, proof: Proof | None, *, price: float, currency: str, share: float = 0.0
+) -> list[dict[str, str]]:
+    """Return the facts of the proof line: label, value, what stands beside it, tone, and the note that explains it.
+
+    Without a proof, those that it gives say that they are being checked; `share` of that is done.
+    """
+    identifiers = {
+        "key": "identifiers",
+        "label": words.playground.FACT_IDENTIFIERS,
+        "value": f"{len(analysis.spans):,}",
+        "sub": words.playground.fact_handles(len(analysis.handles)),
+    }
+    if proof is None:
+        return [identifiers, *_unproven(share)]
     return [
-        {
-            "key": "identifiers",
-            "label": words.playground.FACT_IDENTIFIERS,
-            "value": f"{len(analysis.spans):,}",
-            "sub": words.playground.fact_handles(len(analysis.handles)),
-        },
+        identifiers,
         _round_trip(proof),
         _twice(proof),
         _raw(analysis, proof),
@@ -34,6 +42,22 @@ def proof_facts(analysis: Analysis, proof: Proof, *, price: float, currency: str
             "sub": words.playground.at_price(price, currency),
         },
     ]
+
+
+def _unproven(share: float) -> list[dict[str, str]]:
+    labels = {
+        "round_trip": words.playground.FACT_ROUND_TRIP,
+        "twice": words.playground.FACT_TWICE,
+        "raw": words.playground.FACT_RAW,
+        "tokens": words.playground.FACT_TOKENS,
+        "saved": words.playground.FACT_SAVED,
+    }
+    facts = [
+        {"key": key, "label": label, "value": words.playground.NOT_YET, "tone": "muted"}
+        for key, label in labels.items()
+    ]
+    facts[0] |= {"value": words.playground.CHECKING, "sub": words.playground.share(share)}
+    return facts
 
 
 def saved(proof: Proof, price: float) -> float:

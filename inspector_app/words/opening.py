@@ -15,6 +15,7 @@ __all__ = [
     "EMPTY_TEXT",
     "EMPTY_TITLE",
     "EXPIRED",
+    "FORGET_PASTED",
     "FORMAT",
     "KEPT_OPEN",
     "LINK_TITLE",
@@ -41,6 +42,7 @@ __all__ = [
     "notice_kind",
     "notices_hint",
     "open_rest",
+    "pasted",
     "too_large",
 ]
 EMPTY_TITLE: Final = "See a conversation as the model sees it"
@@ -54,6 +56,7 @@ PASTE_HINT: Final = "Paste messages, a request body, JSON Lines, an SSE capture,
 READ: Final = "Read"
 UPLOAD: Final = "Files or a zip"
 PASTED_NAME: Final = "pasted text"
+FORGET_PASTED: Final = "Forget what was pasted"
 LINK_TITLE: Final = "This link"
 PATH: Final = "Path"
 PATH_HINT: Final = "Or a file or folder on this machine"
@@ -61,7 +64,8 @@ FORMAT: Final = "Format"
 SAMPLES: Final = "**Or open a sample**"
 KEPT_OPEN: Final = "What was open before stays open below."
 EXPIRED: Final = (
-    "The trace that this link opened is gone: pasted and uploaded traces are kept for 15 minutes. "
+    "The trace that this link opened is gone: pasted and uploaded traces are kept for 15 minutes, while the "
+    "inspector runs. "
     "Your options are as they were; open the trace again."
 )
 NOTHING_TO_READ: Final = "There is nothing to read yet: paste something, choose a file, or open a sample."
@@ -80,6 +84,11 @@ BAD_LINK: Final = "Part of the link could not be understood; the rest was used."
 def format_choice(name: OurName, title: OurName) -> str:
     """The label of a format in the choice; "" is recognition by content."""
     return f"Format: {title}" if name else "Format: recognise by content"
+
+
+def pasted(characters: int) -> str:
+    """What is said about a long text that was pasted and waits to be read."""
+    return f"{characters:,} characters pasted"
 
 
 def too_large(megabytes: int) -> str:

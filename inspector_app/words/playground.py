@@ -10,6 +10,7 @@ from inspector_app.words.common import bytes_text, plural
 __all__ = [
     "BYTE_IDENTICAL",
     "CHANGES_NOTHING",
+    "CHECKING",
     "CITATIONS",
     "CLOSE",
     "COPY_DIAGNOSTICS",
@@ -23,6 +24,7 @@ __all__ = [
     "FACT_RAW",
     "FACT_ROUND_TRIP",
     "FACT_SAVED",
+    "FACT_TOKENS",
     "FACT_TWICE",
     "FILE_ENCODED",
     "FILE_HANDLES",
@@ -35,6 +37,7 @@ __all__ = [
     "NOTE_TOKENS",
     "NOTE_TWICE",
     "NOTHING_FOUND",
+    "NOT_YET",
     "NO_HANDLE_FOUND",
     "NO_RULES",
     "OPTIONS",
@@ -81,6 +84,7 @@ __all__ = [
     "percent",
     "rule_reason",
     "rule_where",
+    "share",
     "token_change",
 ]
 CLOSE: Final = "Close trace"
@@ -118,7 +122,10 @@ FACT_IDENTIFIERS: Final = "Identifiers replaced"
 FACT_ROUND_TRIP: Final = "Round trip"
 FACT_TWICE: Final = "Encoding twice"
 FACT_RAW: Final = "Raw ids left"
+FACT_TOKENS: Final = "Tokens"
 FACT_SAVED: Final = "Saved per call"
+CHECKING: Final = "checking"
+NOT_YET: Final = "…"
 BYTE_IDENTICAL: Final = "byte-identical"
 CHANGES_NOTHING: Final = "changes nothing"
 NOTE_ROUND_TRIP: Final = (
@@ -128,6 +135,11 @@ NOTE_ROUND_TRIP: Final = (
 NOTE_TWICE: Final = "The encoded conversation was encoded once more: nothing may change and no new handle may be made."
 NOTE_TOKENS: Final = "Counted on this machine, over all texts, reasoning and arguments of the conversation."
 NOTE_ESTIMATE: Final = "An estimate: the vocabulary of this encoding is not installed (extra “tokens”)."
+
+
+def share(part: float) -> str:
+    """How much of something is done, of 1."""
+    return f"{part * 100:.0f} %"
 
 
 def fact_handles(number: int) -> str:

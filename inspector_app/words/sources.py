@@ -8,6 +8,7 @@ from inspector_app.words.common import OurName, plural
 
 __all__ = [
     "CONVERSATION_COLUMNS",
+    "ENCODING",
     "FAULTS_TITLE",
     "FAULT_COLUMNS",
     "ONE_CONVERSATION",
@@ -80,6 +81,9 @@ def branch(parent: int, after: int) -> str:
 def files_name(number: int) -> str:
     """The name of many files that were uploaded together."""
     return f"{number:,} {plural(number, 'file')}"
+
+
+ENCODING: Final = "Encoding"
 
 
 def reading(done: int, files: int, messages: int) -> str:

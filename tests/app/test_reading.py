@@ -69,3 +69,13 @@ def test_zips_and_large_files_take_long() -> None:
     assert takes_long(Given(name="x", content=b"PK\x03\x04"))
     assert takes_long(Given(name="x", content=b" " * (4 * 1024 * 1024 + 1)))
     assert not takes_long(Given(name="x", content=CHAT))
+
+
+def test_what_was_read_is_encoded_under_the_options() -> None:
+    """The page that opens it finds its first part drawn."""
+    reading = Reading([Given(name="a", content=CHAT)], "made", options=data.Options())
+    held = reading.held()
+    data.shelf().forget(held.key)
+
+    assert reading.encoding
+    assert list(held.drawn) == [(data.Options(encoding=""), 0)]

@@ -17,12 +17,14 @@ def source_line(*, key: str, name: str, about: str, badge: str = "") -> None:
     _mount(key=key, data={"line": "source", "name": name, "about": about, "badge": badge})
 
 
-def proof_line(facts: Sequence[Mapping[str, str]], *, key: str, group: str) -> str | None:
+def proof_line(facts: Sequence[Mapping[str, str]], *, key: str, group: str, unfinished: bool = False) -> str | None:
     """Draw `facts` (of `views.facts`) and return the key of one that was clicked in this run.
 
-    A fact with a `note` can be clicked: the linked view `group` then shows the note.
+    A fact with a `note` can be clicked: the linked view `group` then shows the note. While it is `unfinished`, the
+    fragment that it stands in runs again every now and then.
     """
-    asked = _mount(key=key, data={"line": "proof", "facts": facts, "group": group}, on_asked_change=_nothing).asked
+    data = {"line": "proof", "facts": facts, "group": group, "unfinished": unfinished}
+    asked = _mount(key=key, data=data, on_asked_change=_nothing, on_again_change=_nothing).asked
     return None if asked is None else str(asked)
 
 

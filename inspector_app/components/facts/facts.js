@@ -51,12 +51,19 @@ function chipLine(view) {
   return node;
 }
 
+// A fragment that runs by the clock could not be stopped without drawing the whole page.
+function lookAgain(view) {
+  clearInterval(view.again);
+  if (view.data.unfinished) view.again = setInterval(() => view.component.setTriggerValue("again", true), 400);
+}
+
 const LINES = { source: sourceLine, proof: proofLine, chips: chipLine };
 
 export default function (component) {
-  const view = viewOf(component, () => {});
+  const view = viewOf(component, (fresh) => { fresh.cleanups.push(() => clearInterval(fresh.again)); });
   if (view.data && view.data.base !== component.data.base) view.on = null;
   view.data = component.data;
   view.box.replaceChildren(LINES[view.data.line](view));
+  lookAgain(view);
   return takeDown(view);
 }

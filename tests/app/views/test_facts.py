@@ -74,3 +74,13 @@ def test_a_chip_for_each_family_and_one_for_raw_ids() -> None:
     assert chips == {
         "chunk": 2, "document": 1, "knowledge_base": 1, "web": 0, "resource": 0, "issue": 0, "mcp": 0, "raw": 1,
     }  # fmt: skip
+
+
+def test_without_a_proof_the_line_says_that_it_is_being_checked() -> None:
+    """The same facts at the same places; what is not known yet is neither good nor bad."""
+    analysis, proof = both()
+    unproven = proof_facts(analysis, None, price=2.5, currency="€", share=0.3)
+
+    assert [fact["key"] for fact in unproven] == list(facts_of(analysis, proof))
+    assert [(fact["value"], fact["tone"]) for fact in unproven[1:]] == [("checking", "muted"), *[("…", "muted")] * 4]
+    assert unproven[1]["sub"] == "30 %"
