@@ -3,47 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import plotly.graph_objects as go
 
 from inspector_app import words
-from modelcontext_core.simulate import Step
+from inspector_app.views.stream_bars import Bar
 
-__all__ = ["Bar", "bars", "step_of_click", "timeline"]
+__all__ = ["step_of_click", "timeline"]
 
-MOST_BARS: Final = 240
 HEIGHT: Final = 165
 _UP: Final = 1.0
 _DOWN: Final = 1.15
 _LIGHT: Final = {"sent": "#33485E", "held": "#7A4B00", "here": "#DDE2E8", "text": "#59636E", "line": "#1B2127"}
 _DARK: Final = {"sent": "#9FB4C9", "held": "#EFB75A", "here": "#2A333D", "text": "#9BA6B2", "line": "#E4E8EC"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """One step, or several of a long stream: what they sent on together, and the most that was held after one."""
-
-    first: int
-    last: int
-    sent: int
-    held: int
-
-
-def bars(steps: Sequence[Step]) -> list[Bar]:
-    """Return a bar for each step; of long streams for so many steps each that there are at most `MOST_BARS`."""
-    size = -(-len(steps) // MOST_BARS) or 1
-    groups = (steps[at : at + size] for at in range(0, len(steps), size))
-    return [
-        Bar(
-            first=group[0].number,
-            last=group[-1].number,
-            sent=sum(step.sent for step in group),
-            held=max(step.held_characters for step in group),
-        )
-        for group in groups
-    ]
 
 
 def timeline(drawn: Sequence[Bar], number: int, theme: str) -> go.Figure:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from inspector_app.views.stream_timeline import Bar, bars
+from inspector_app.views.stream_bars import Bar, bars
 from modelcontext_core.chunking import ChannelKey, ChunkLike
 from modelcontext_core.registry import Registry
 from modelcontext_core.simulate import Piece, Simulation, Step

@@ -13,7 +13,7 @@ from inspector_app import data, stream_runs, stream_subjects, words
 from inspector_app.page_state.playground import PlaygroundState
 from inspector_app.page_state.streams import AUTOMATIC, StreamsState
 from inspector_app.stream_runs import HowCut
-from inspector_app.views import stream_search, stream_steps, stream_timeline
+from inspector_app.views import stream_bars, stream_search, stream_steps, stream_timeline
 from inspector_app.views.streamed import CAPTURE, Streamed
 from modelcontext_core.stream_check import CutReport, check_every_cut
 from modelcontext_core.testing_examples import forgets_word_boundaries
@@ -242,9 +242,9 @@ def test_a_long_stream_is_drawn_with_several_steps_a_bar() -> None:
     """At most 240 bars: what they sent is added up, what was held is the most."""
     held = pasted("word doc://1 " * 400)
     streamed = stream_runs.streamed(held, OPTIONS, replace(AS_CAPTURED, answer=0, chunking="characters"))
-    drawn = stream_timeline.bars(streamed.steps)
+    drawn = stream_bars.bars(streamed.steps)
 
-    assert len(drawn) <= stream_timeline.MOST_BARS
+    assert len(drawn) <= stream_bars.MOST_BARS
     assert len(streamed.steps) == drawn[-1].last
     assert sum(step.sent for step in streamed.steps) == sum(bar.sent for bar in drawn)
     assert max(step.held_characters for step in streamed.steps) == max(bar.held for bar in drawn)
