@@ -63,6 +63,7 @@ from modelcontext_core.formats import (
     sharegpt,
     swe_agent,
     text,
+    vercel_data_stream,
     vercel_ui_messages,
     vercel_ui_stream,
 )
@@ -125,6 +126,7 @@ READERS: Final[tuple[Reader, ...]] = (
     autogen.READER,
     sharegpt.READER,
     vercel_ui_stream.READER,
+    vercel_data_stream.READER,
     openai_responses_stream.READER,
     mistral.READER,
     openai_chat_stream.READER,

@@ -16,7 +16,7 @@ from modelcontext_core.formats.parts import tell_output, tell_part
 from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, is_json, raw_text
 from modelcontext_core.formats.vercel_ui_messages import signature_of, tell_source
 
-__all__ = ["READER"]
+__all__ = ["READER", "StreamedMessage"]
 
 _OWN: Final = frozenset(
     {"start", "start-step", "text-start", "text-delta", "reasoning-start", "reasoning-delta", "tool-input-start"}
@@ -50,7 +50,7 @@ def _is_chunk(node: Node) -> bool:
     return kind not in ("start", "text-start", "reasoning-start") or len(node.value) <= 4
 
 
-class _Message:
+class StreamedMessage:
     """What was streamed so far."""
 
     def __init__(self, builder: Builder, conversation: ConversationBuilder) -> None:
@@ -80,9 +80,9 @@ class _Message:
             self.results[key] = node
         elif kind in ("start-step", "finish-step") or (kind == "start" and self.step):
             self.flush(final=False)
-        elif kind in ("source-url", "source-document") or (
-            kind.startswith("data-") and not node.get("transient").value
-        ):
+        elif kind.startswith("data-") and node.get("transient").value is True:
+            self.builder.notice("skipped", node, "transient data, which no message keeps")
+        elif kind in ("source-url", "source-document") or kind.startswith("data-"):
             self.step.whole(node, lambda turn: tell_source(turn, node))
         elif kind == "file":
             self.step.whole(node, lambda turn: tell_part(turn, node))
@@ -90,7 +90,7 @@ class _Message:
             self._note(kind, node)
         elif kind == "message-metadata":
             self.builder.rest(node.get("messageMetadata"), ())
-        elif kind not in _SILENT and not kind.startswith("data-"):
+        elif kind not in _SILENT:
             self.builder.notice("unknown", node, "a chunk of an unknown type is skipped")
 
     def _add_text(self, kind: str, node: Node) -> None:
@@ -161,7 +161,7 @@ class _Message:
 
 def read(nodes: Iterable[Node], builder: Builder) -> None:
     """One conversation: the assistant's turns and the results of tools."""
-    message = _Message(builder, builder.conversation())
+    message = StreamedMessage(builder, builder.conversation())
     ended = False
     for node in nodes:
         for chunk in node if node.is_list else [node]:

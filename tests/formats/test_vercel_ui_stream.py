@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+from modelcontext_core.formats import read
 from tests.formats.traces import calls, kinds, messages_of, results, roles, trace_of
 
 
@@ -18,7 +21,7 @@ def test_steps_become_turns_and_results_follow_them() -> None:
     ]
     assert results(trace) == [("t1", "find_plant", '{"name": "fern"}'), ("t2", "soil_probe", "no answer")]
     assert [(part.type, part.text) for part in last.parts] == [("text", "Water it."), ("citation", "Fern")]
-    assert kinds(trace) == {"merged"}
+    assert kinds(trace) == {"merged", "skipped"}
 
 
 def test_pieces_are_kept_as_they_came() -> None:
@@ -53,3 +56,19 @@ def test_a_cut_stream_keeps_what_came() -> None:
 
     assert messages_of(trace)[0].reasoning == "Look it up."
     assert "damaged" in kinds(trace)
+
+
+def test_data_of_the_application_is_kept_but_for_what_is_transient() -> None:
+    """Data parts belong to the message; transient ones are left out, and that is said."""
+    chunks = [
+        {"type": "start"},
+        {"type": "data-weather", "id": "d", "data": {"sky": "clear"}},
+        {"type": "data-progress", "data": {"percent": 3}, "transient": True},
+        {"type": "text-start", "id": "t"},
+        {"type": "text-delta", "id": "t", "delta": "Clear."},
+        {"type": "finish"},
+    ]
+    trace = read("".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks).encode())
+
+    assert [part.type for part in trace.conversations[0].messages[0].parts] == ["data-weather", "text"]
+    assert any("transient" in notice.text for notice in trace.notices)
