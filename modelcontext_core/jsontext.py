@@ -213,6 +213,16 @@ def _step(key: str) -> str:
     return f".{key}" if _PLAIN_KEY.match(key) else f"[{quote(key)}]"
 
 
+@lru_cache(maxsize=1024)
+def _short_step_of(literal: str) -> str:
+    return _step(unquote(literal))
+
+
+def _step_of(literal: str) -> str:
+    """The step of a key as it is written. Only short ones are remembered, since a key may be as long as its text."""
+    return _short_step_of(literal) if len(literal) < 64 else _step(unquote(literal))
+
+
 def place_of(string: JsonString) -> str:
     """The path of a string without positions in arrays (`$.issues[].id`), to compare with a few allowed places.
 
@@ -239,25 +249,30 @@ def path_of(text: str, position: int) -> str:
 
 def paths_of(text: str, positions: Sequence[int]) -> list[str]:
     """The paths at several positions, in their order, in one walk."""
-    order = sorted(range(len(positions)), key=positions.__getitem__)
+    order = sorted(range(len(positions)), key=positions.__getitem__, reverse=True)
     paths = ["$"] * len(positions)
     steps: list[str | int] = []  # one per open container: the last key, or the position in the array
-    waiting = 0
+    wanted = positions[order[-1]] if order else len(text)
     for token in _PATH_TOKEN.finditer(text):
-        char = text[token.start()]
-        if char == '"' and token.start(1) >= 0:
-            steps[-1] = _step(unquote(text[token.start() : token.start(1)]))
-        while waiting < len(order) and positions[order[waiting]] < token.end():
-            paths[order[waiting]] = "$" + "".join(f"[{step}]" if isinstance(step, int) else step for step in steps)
-            waiting += 1
-        if waiting == len(order):
-            break
+        begin, end = token.span()
+        char = text[begin]
+        if char == '"' and token.lastindex is not None:
+            steps[-1] = _step_of(text[begin : token.start(1)])
+        while wanted < end:
+            paths[order.pop()] = "$" + "".join([f"[{step}]" if isinstance(step, int) else step for step in steps])
+            if not order:
+                return paths
+            wanted = positions[order[-1]]
+        if char == '"':
+            continue
         if char == ",":
             last = steps[-1]
             steps[-1] = last + 1 if isinstance(last, int) else ""
-        elif char in "[{":
-            steps.append(0 if char == "[" else "")
-        elif char in "]}":
+        elif char == "[":
+            steps.append(0)
+        elif char == "{":
+            steps.append("")
+        else:
             steps.pop()
     return paths
 

@@ -7,7 +7,7 @@ hold, notices are collected.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 
 from modelcontext_core.formats.base import (
@@ -89,8 +89,10 @@ class Builder:
             elif not self.meta(prefix + key, member):
                 self.notice("skipped", member, f"the key {_short(key)} is not read")
 
-    def unread(self, node: Node, known: Iterable[str]) -> None:
+    def unread(self, node: Node, known: Set[str]) -> None:
         """Name the members of a message or part that the reader has no rule for, and that are not empty."""
+        if node.is_object and node.value.keys() <= known:
+            return  # nearly every message
         for key, member in node.members():
             if key not in known and member and not _is_hollow(member.value):
                 self.notice("skipped", member, f"the key {_short(key)} is not read")

@@ -50,9 +50,12 @@ def _is_v2_request(node: Node) -> bool:
 
 
 def _is_own(message: Node) -> bool:
-    if message.get("role").text == "assistant" and message.get("tool_plan").is_text:
+    if message.has("tool_plan") and message.get("role").text == "assistant" and message.get("tool_plan").is_text:
         return True
-    part = message.get("content").at(0)
+    content = message.get("content")
+    if not content.is_list:
+        return False
+    part = content.at(0)
     return part.get("type").text == "document" and part.get("document").has("data")
 
 

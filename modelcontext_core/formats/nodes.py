@@ -111,15 +111,18 @@ class Node:
     def get(self, *keys: str) -> Node:
         """The member under the first of `keys` that exists and is not `null`, else a missing (or null) node."""
         members = self.value
+        missing: Any = MISSING
+        name = keys[0]
         if isinstance(members, dict):
             for key in keys:
-                value = members.get(key)
+                value = members.get(key, MISSING)
+                if value is MISSING:
+                    continue
                 if value is not None:
                     return Node(value, self, key, self.document)
-            for key in keys:
-                if key in members:
-                    return Node(None, self, key, self.document)
-        return Node(MISSING, self, keys[0], self.document)
+                if missing is MISSING:
+                    missing, name = None, key
+        return Node(missing, self, name, self.document)
 
     def at(self, *steps: str | int) -> Node:
         """The value at the end of a path of keys and indices (a negative index counts from the end)."""
@@ -136,12 +139,14 @@ class Node:
 
     def has(self, *keys: str) -> bool:
         """True for an object that has all of `keys`."""
-        return isinstance(self.value, dict) and all(key in self.value for key in keys)
+        return isinstance(self.value, dict) and all(map(self.value.__contains__, keys))
 
     def has_any(self, keys: frozenset[str]) -> bool:
         """True for an object that has one of `keys` with another value than `null`."""
         members = self.value
-        return isinstance(members, dict) and any(members[key] is not None for key in members.keys() & keys)
+        if not isinstance(members, dict) or keys.isdisjoint(members):
+            return False
+        return any(members[key] is not None for key in members.keys() & keys)
 
     def __iter__(self) -> Iterator[Node]:
         """The elements of a list."""

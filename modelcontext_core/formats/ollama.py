@@ -43,6 +43,8 @@ _MESSAGE_KEYS: Final = frozenset(
     {"role", "content", "thinking", "images", "tool_calls", "tool_name", "name", "tool_call_id"}
 )
 
+_OWN_KEYS: Final = frozenset({"tool_calls", "tool_name", "images"})
+
 
 def _is_answer(node: Node) -> bool:
     """True for a response, or one line of a stream."""
@@ -61,6 +63,8 @@ def _is_request(node: Node) -> bool:
 
 
 def _is_own(message: Node) -> bool:
+    if not message.has_any(_OWN_KEYS):
+        return False
     if not message.get("role").is_text or not (message.has("content") or message.has("tool_calls")):
         return False
     call = message.get("tool_calls").at(0)

@@ -21,6 +21,8 @@ _SAMPLE = 40
 _BODY_KEYS = ("body", "payload", "raw", "json", "data", "value", "message")
 _PAIRS = (("request", "response"), ("req", "res"), ("input", "output"), ("request_body", "response_body"))
 
+_WRAPPER_KEYS = frozenset(_BODY_KEYS).union(*_PAIRS)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
@@ -55,6 +57,8 @@ def _wrapped_elements(root: Node) -> Iterator[list[Node]]:
 
 def unwrapped(node: Node) -> list[Node]:
     """What is inside a wrapper: `{request, response}` (both), `{path, body}`, `[name, payload]`; `[]` if it is none."""
+    if node.is_object and not node.has_any(_WRAPPER_KEYS):
+        return []
     for pair in _PAIRS:
         inner = [member for member in (node.get(key).unpacked() for key in pair) if member.is_object or member.is_list]
         if inner and any(member.is_object for member in inner):

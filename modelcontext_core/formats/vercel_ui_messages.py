@@ -22,6 +22,7 @@ from modelcontext_core.formats.turns import Turn
 __all__ = ["READER", "signature_of", "tell_source"]
 
 _KINDS: Final = frozenset({"text", "reasoning", "step-start", "dynamic-tool", "file", "source-url", "source-document"})
+_OWN_KEYS: Final = frozenset({"parts", "toolInvocations"})
 _MODEL_PARTS: Final = frozenset({"tool-call", "tool-result", "tool-approval-request", "tool-approval-response"})
 _KNOWN: Final = frozenset(
     {"id", "role", "parts", "content", "createdAt", "toolInvocations", "reasoning", "annotations"}
@@ -48,6 +49,8 @@ def _known(node: Node) -> bool:
 
 def _is_message(node: Node) -> bool:
     if not node.get("role").is_text:
+        return False
+    if not node.has_any(_OWN_KEYS) and not node.get("content").is_list:
         return False
     kinds = [part.get("type").text for part in node.get("parts")]
     own = all(kind in _KINDS or kind.startswith(("tool-", "data-")) for kind in kinds)
