@@ -65,6 +65,9 @@ class Place:
     strings: int = 0
 
 
+_new = tuple.__new__  # what the constructor of a named tuple does, without its call in between
+
+
 class Sighting(NamedTuple):
     """One string that is an identity by its shape (`kind`), or may be a value seen before (`kind` is None).
 
@@ -134,6 +137,7 @@ class Scanner:
         """The strings of valid JSON. Nearly all of them are counted and passed over here: this loop has to be quick."""
         places: dict[str | None, Place | None] = {None: None if declared else self._place(tool, where, "")}
         unkeyed = places[None]
+        call_ids, like_an_id = self._call_ids, _LIKE_AN_ID.fullmatch
         for start, end, is_key, spelling, _, _ in jsontext.strings(text):
             value = text[start + 1 : end - 1]
             if is_key:
@@ -151,10 +155,15 @@ class Scanner:
                 continue
             if "\\" in value:
                 value = jsontext.unquote(text[start:end])
-            if value in self._call_ids:
+            if value in call_ids:
                 continue
             place.strings += 1
-            if _may_hold_identity(value) or value[0] in _JSON_STARTS or _LIKE_AN_ID.fullmatch(value):
+            if len(value) < _UUID_LENGTH and value[0] not in _JSON_STARTS and "://" not in value:
+                if like_an_id(value):
+                    yield from self._judge(value, place, declared, nested=nested)
+            elif declared is None and len(value) == _UUID_LENGTH and is_uuid(value) and place.key:
+                yield _new(Sighting, (place, value, "uuid", nested))  # nearly all that is ever found
+            else:
                 yield from self._judge(value, place, declared, nested=nested)
 
     def _judge(self, value: str, place: Place, declared: frozenset[str] | None, *, nested: bool) -> Iterator[Sighting]:
