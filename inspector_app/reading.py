@@ -9,11 +9,11 @@ from __future__ import annotations
 import io
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 from inspector_app import data
 from modelcontext_core import formats
@@ -65,6 +65,30 @@ def files_below(folder: Path) -> list[Given]:
         if each.is_file() and not any(part.startswith(".") for part in each.relative_to(folder).parts)
     ]
     return [Given(name=each.relative_to(folder).as_posix(), path=each) for each in found]
+
+
+class _Stoppable:
+    """A file that seems to end when reading shall stop: what makes one trace may be the whole of it."""
+
+    def __init__(self, file: BinaryIO, ended: Callable[[], bool]) -> None:
+        self._file = file
+        self._ended = ended
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        return b"" if self._ended() else self._file.read(size)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place, as zips need it."""
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Where it is."""
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
 
 
 class Reading:
@@ -167,11 +191,17 @@ class Reading:
     def _ended(self) -> bool:
         return self._stop.is_set() or time.monotonic() - self._looked > _SECONDS_UNWATCHED
 
+    def _stopping(self) -> bool:
+        """Asked before each piece of a file."""
+        self._rest()
+        return self._ended
+
     def _traces_of(self, given: Given) -> Iterator[Trace]:
         several = len(self.sources) > 1
         with given.opened() as file:
             self._file = file
-            for trace in formats.iter_traces(file, name=given.name, format=self._format):
+            watched = cast(BinaryIO, _Stoppable(file, self._stopping))
+            for trace in formats.iter_traces(watched, name=given.name, format=self._format):
                 self.messages += sum(len(each.messages) for each in trace.conversations)
                 yield _named(trace, given.name) if several else trace
                 self._rest()

@@ -79,3 +79,20 @@ def test_what_was_read_is_encoded_under_the_options() -> None:
 
     assert reading.encoding
     assert list(held.drawn) == [(data.Options(encoding=""), 0)]
+
+
+def test_one_trace_that_is_a_whole_file_can_be_stopped(tmp_path: Path) -> None:
+    """Spans of a large file are collected before the first trace is there: stopping does not wait for that."""
+    span = {"traceId": "%032x", "spanId": "%016x", "name": "chat", "attributes": {"gen_ai.prompt": "word " * 200}}
+    line = json.dumps(span).encode() + b"\n"
+    path = tmp_path / "spans.jsonl"
+    path.write_bytes(b"".join(line % (number, number) for number in range(16_000)))
+    reading = Reading([Given(name="spans.jsonl", path=path)], "spans")
+    while reading.share < 0.1:
+        reading.wait(0.005)
+    reading.stop()
+    held = reading.held()
+    data.shelf().forget(held.key)
+
+    assert len(held.trace.conversations) < 16_000
+    assert "reading was stopped after 0 of 1 files" in [notice.text for notice in held.trace.notices]
