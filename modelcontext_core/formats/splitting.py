@@ -53,6 +53,12 @@ def split_lines(chunks: Iterable[bytes]) -> Iterator[Piece]:
 
 
 _OUTSIDE = re.compile(rb"[\"\[\]{}]")
+# All that leaves the depth as it is: scalars, whole strings, and containers that hold nothing but these.
+_LEVEL = re.compile(
+    rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+    rb'|[\[{](?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[\]}])*+',
+    re.DOTALL,
+)
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _BETWEEN = re.compile(rb"[\s,\x00\x1e]*")
 _SCALAR = re.compile(rb"[^\s,\]}\[{\"]+")
@@ -99,6 +105,9 @@ class _ValueSplitter:
                 self.position += 1
                 self.in_string = False
             else:
+                if self.depth:
+                    level = _LEVEL.match(self.buffer, self.position)
+                    self.position = level.end() if level else self.position
                 found = _OUTSIDE.search(self.buffer, self.position)
                 if not found:
                     self.position = len(self.buffer)

@@ -337,3 +337,18 @@ def test_a_database_is_no_text() -> None:
     assert ["this is a database, not text"] == [notice.text for notice in trace.notices]
     with pytest.raises(ValueError, match="unknown format"):
         read(ONE, format="nothing")
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_an_array_is_cut_at_its_elements_wherever_its_bytes_are(size: int) -> None:
+    """Brackets in strings, escapes, deep and empty containers: the elements do not depend on how the bytes come."""
+    elements = [
+        {"a": ["}", '"]', {"b": [], "c\\": "{[\\"}]},
+        [[[]], {}, [{"d": "\\"}]],
+        "[x]",
+        {"e": [1, None, -1.5, "é"]},
+    ]
+    source = json.dumps(elements, indent=1).encode()
+    chunks = (source[start : start + size] for start in range(0, len(source), size))
+
+    assert [json.loads(piece.data or b"") for piece in split_values(chunks, inside_array=True)] == elements
