@@ -17,7 +17,7 @@ import orjson
 
 from modelcontext_core.limits import MAX_JSON_DEPTH
 
-__all__ = ["JSON_STEP", "BadJson", "JsonPath", "loads", "raw_slices", "repair", "skip_value"]
+__all__ = ["JSON_STEP", "LEVEL", "BadJson", "JsonPath", "loads", "raw_slices", "repair", "skip_value"]
 
 
 class _JsonStep:
@@ -50,6 +50,12 @@ _LONG_RUN: Final = b"0" * 19
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SCALAR = re.compile(rb"[^\s,\]}\"\[{:]+")
 _STRING_OR_BRACKET = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{]|[\]}]', re.DOTALL)
+# All that leaves the depth as it is: scalars, whole strings, and containers that hold nothing but these.
+LEVEL: Final = re.compile(
+    rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+    rb'|[\[{](?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[\]}])*+',
+    re.DOTALL,
+)
 _BLANK = re.compile(rb"[ \t\r\n]*")
 _OPENERS = b"[{"
 
@@ -203,16 +209,16 @@ def skip_value(data: bytes, start: int) -> int:
     if first not in (b"{", b"["):
         match = _SCALAR.match(data, start)
         return match.end() if match else start + 1
-    depth = 0
-    for match in _STRING_OR_BRACKET.finditer(data, start):
-        letter = data[match.start()]
-        if letter in _OPENERS:
-            depth += 1
-        elif letter != 0x22:
-            depth -= 1
-            if depth == 0:
-                return match.end()
-    return len(data)
+    depth, position = 1, start + 1
+    while depth:
+        level = LEVEL.match(data, position)
+        position = level.end() if level else position
+        letter = data[position : position + 1]
+        if letter in (b"", b'"'):
+            return len(data)  # the text, or a string in it, is cut
+        depth += 1 if letter in _OPENERS else -1
+        position += 1
+    return position
 
 
 # --- damaged and deep text -------------------------------------------------------------------------------------------

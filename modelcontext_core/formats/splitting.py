@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from modelcontext_core.formats.jsonload import LEVEL
 from modelcontext_core.limits import MAX_RECORD_BYTES
 
 __all__ = ["Piece", "split_lines", "split_values"]
@@ -53,12 +54,6 @@ def split_lines(chunks: Iterable[bytes]) -> Iterator[Piece]:
 
 
 _OUTSIDE = re.compile(rb"[\"\[\]{}]")
-# All that leaves the depth as it is: scalars, whole strings, and containers that hold nothing but these.
-_LEVEL = re.compile(
-    rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-    rb'|[\[{](?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[\]}])*+',
-    re.DOTALL,
-)
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _BETWEEN = re.compile(rb"[\s,\x00\x1e]*")
 _SCALAR = re.compile(rb"[^\s,\]}\[{\"]+")
@@ -106,7 +101,7 @@ class _ValueSplitter:
                 self.in_string = False
             else:
                 if self.depth:
-                    level = _LEVEL.match(self.buffer, self.position)
+                    level = LEVEL.match(self.buffer, self.position)
                     self.position = level.end() if level else self.position
                 found = _OUTSIDE.search(self.buffer, self.position)
                 if not found:
