@@ -1,29 +1,53 @@
 """The ASGI entry: the Streamlit app behind the security headers.
 
-`launch.py` runs it; `streamlit run inspector_app/entry.py` works too, from the top of a checkout (the settings
-are then found in the current folder).
+`launch.py` runs it. `streamlit run` of this file works too: the settings lie beside it. An address and the switch for
+local files are then given as  streamlit run inspector_app/entry.py --server.address ADDRESS -- --allow-local-files
 """
 
 from __future__ import annotations
 
+import gc
+import threading
 from pathlib import Path
 
 import streamlit as st
 from starlette.middleware import Middleware
-from streamlit import config
 
+from inspector_app import started
 from inspector_app.security import SecurityMiddleware, allowed_hosts
+from modelcontext_core import tokens
 
 __all__ = ["app"]
 
 # The hashes of its inline scripts belong to the very version that is installed.
 _INDEX_HTML = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
 
+# A trace is many small objects that all stay: to look for garbage among them every 700 new ones would take a third of
+# the time that opening it takes.
+gc.set_threshold(50_000, 20, 100)
+
+
+def _warm_up() -> None:
+    """Load what the first page and the first trace need, while nobody waits for it.
+
+    What is loaded then stays: it is taken out of the search for garbage that Streamlit makes after every run.
+    """
+    import pandas  # noqa: F401
+
+    tokens.count([""])
+    gc.collect()
+    gc.freeze()
+
+
+threading.Thread(target=_warm_up, daemon=True).start()
+
 
 def _names() -> frozenset[str] | None:
     # The address that the server was really given, flags included: a start by hand is held to the same rule.
-    return allowed_hosts(str(config.get_option("server.address") or ""))
+    return allowed_hosts(started.address())
 
+
+started.by_hand()
 
 app = st.App(
     Path(__file__).resolve().parent / "main.py",

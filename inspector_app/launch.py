@@ -3,6 +3,9 @@
 This is the one module that knows where `.streamlit/` and `sample_sessions/` are: at the top of a checkout, or
 inside the installed package (the wheel holds a copy of both). It imports Streamlit only when the server starts,
 so the command line works without it.
+
+`.streamlit/` is also beside the entry, as a link in a checkout and as the copy in a wheel: Streamlit looks for its
+settings beside its script, so that `streamlit run` of the entry is as safe from wherever it is called.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from inspector_app.security import is_loopback
+from inspector_app import started
+from inspector_app.security import is_active, is_loopback
 
 __all__ = [
     "DEFAULT_ADDRESS",
@@ -30,6 +34,7 @@ __all__ = [
     "LaunchOptions",
     "free_port",
     "has_display",
+    "is_guarded",
     "local_files_allowed",
     "missing_parts",
     "preload_path",
@@ -44,12 +49,7 @@ DEFAULT_PORT = 8501
 PORTS_TRIED = 100
 SECONDS_UNTIL_READY = 30
 
-# How the command line speaks to the pages: they run in threads of the server, started later.
-OPEN_VARIABLE = "MODELCONTEXT_INSPECTOR_OPEN"
-LOCAL_FILES_VARIABLE = "MODELCONTEXT_INSPECTOR_ALLOW_LOCAL_FILES"
-
 _PACKAGE = Path(__file__).resolve().parent
-_BUNDLED = _PACKAGE / "_bundled"
 _APP_PARTS = ("streamlit", "pandas", "plotly")
 
 
@@ -76,19 +76,17 @@ class LaunchOptions:
 # --- where things are
 
 
-def _shared_folder(bundled: str, in_checkout: str) -> Path:
-    installed = _BUNDLED / bundled
-    return installed if installed.is_dir() else _PACKAGE.parent / in_checkout
-
-
 def settings_file() -> Path:
     """The one `config.toml` of the project, in a checkout or in the installed package."""
-    return _shared_folder("streamlit", ".streamlit") / "config.toml"
+    beside = _PACKAGE / ".streamlit" / "config.toml"
+    # A checkout without symbolic links has no link.
+    return beside.resolve() if beside.is_file() else _PACKAGE.parent / ".streamlit" / "config.toml"
 
 
 def samples_dir() -> Path:
     """The folder of the sample sessions, in a checkout or in the installed package."""
-    return _shared_folder("sample_sessions", "sample_sessions")
+    installed = _PACKAGE / "_bundled" / "sample_sessions"
+    return installed if installed.is_dir() else _PACKAGE.parent / "sample_sessions"
 
 
 # --- what the pages ask
@@ -96,7 +94,7 @@ def samples_dir() -> Path:
 
 def preload_path() -> Path | None:
     """The trace file or folder named on the command line, or None."""
-    named = os.environ.get(OPEN_VARIABLE, "")
+    named = os.environ.get(started.OPEN_VARIABLE, "")
     return Path(named) if named else None
 
 
@@ -107,13 +105,15 @@ def local_files_allowed() -> bool:
     only with `--allow-local-files`. The address is the one that the server was really given, so that a start by
     hand (`streamlit run`) is held to the same rule.
     """
-    return os.environ.get(LOCAL_FILES_VARIABLE) == "1" or is_loopback(_served_address())
+    return os.environ.get(started.LOCAL_FILES_VARIABLE) == "1" or is_loopback(started.address())
 
 
-def _served_address() -> str:
-    from streamlit import config  # the settings of the running server, flags included
+def is_guarded() -> bool:
+    """Whether the pages may be drawn: not in a server that runs their script without the entry, whose headers and
+    checks of host and origin then are missing."""
+    from streamlit import runtime
 
-    return str(config.get_option("server.address") or "")
+    return is_active() or not (runtime.exists() and isinstance(runtime.get_instance(), runtime.Runtime))
 
 
 # --- the settings of the server
@@ -197,9 +197,7 @@ def serve(options: LaunchOptions) -> None:
     url = _url(options.address, port)
     _announce(options, port, url)
 
-    # Set before anything of the app is imported; an inherited value of another start must not count.
-    os.environ[OPEN_VARIABLE] = str(options.path.resolve()) if options.path else ""
-    os.environ[LOCAL_FILES_VARIABLE] = "1" if options.allow_local_files else ""
+    started.by_launch(options.path, allow_local_files=options.allow_local_files)
     if options.browser and has_display():
         threading.Thread(target=_open_when_ready, args=(url,), daemon=True).start()
 
@@ -218,13 +216,7 @@ def _url(address: str, port: int) -> str:
 def _announce(options: LaunchOptions, port: int, url: str) -> None:
     if options.port not in {0, port}:
         print(f"Port {options.port} is taken, so the app uses {port}.", file=sys.stderr)
-    if not is_loopback(options.address):
-        state = "open (--allow-local-files)" if options.allow_local_files else "closed"
-        print(
-            f"Warning: {options.address} can be reached from other machines. Whoever reaches it can use the app, "
-            f"without a password and unencrypted. Inputs for local paths and stores are {state}.",
-            file=sys.stderr,
-        )
+    started.warn_of_others(options.address, allow_local_files=options.allow_local_files)
     print(f"The model-context inspector runs at {url} (Ctrl+C stops it).", flush=True)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from inspector_app import words
+from inspector_app import launch, words
 
 _STATIC = Path(__file__).resolve().parent / "static"
 
@@ -14,6 +14,10 @@ _STATIC = Path(__file__).resolve().parent / "static"
 st.set_page_config(page_title=words.common.APP_TITLE, page_icon=str(_STATIC / "icon.png"), layout="wide")
 st.html(_STATIC / "frame.css")
 st.logo(str(_STATIC / "icon.png"), size="small")
+
+if not launch.is_guarded():
+    st.error(words.common.NOT_GUARDED)
+    st.stop()
 
 PAGES = [
     st.Page("app_pages/playground.py", title=words.common.PAGE_PLAYGROUND, icon=":material/compare:", default=True),

@@ -23,6 +23,7 @@ __all__ = [
     "SecurityMiddleware",
     "allowed_hosts",
     "content_security_policy",
+    "is_active",
     "is_loopback",
     "refusal",
     "script_hashes",
@@ -38,6 +39,14 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<body>.*?)</script>", re.DOTALL | re.IGNORECASE)
+
+
+_active = False
+
+
+def is_active() -> bool:
+    """Whether this process serves its app behind `SecurityMiddleware`."""
+    return _active
 
 
 def is_loopback(address: str) -> bool:
@@ -57,9 +66,11 @@ def allowed_hosts(address: str) -> frozenset[str] | None:
     """The names under which a server bound to `address` may be addressed, or None for any.
 
     On a loopback address a foreign name means DNS rebinding. A server that was opened to a network cannot know
-    the names that lead to it.
+    the names that lead to it. Without an address nobody asked to open it: this machine only is served.
     """
-    return LOOPBACK_NAMES | {address.strip("[]").lower()} if is_loopback(address) else None
+    if address and not is_loopback(address):
+        return None
+    return LOOPBACK_NAMES | ({address.strip("[]").lower()} if address else set())
 
 
 def script_hashes(html: str) -> list[str]:
@@ -136,7 +147,7 @@ def refusal(host: str, origin: str, *, allowed: Collection[str]) -> str:
 
 
 class SecurityMiddleware:
-    """ASGI middleware: refuses foreign hosts and origins, and adds the security headers to every answer.
+    """ASGI middleware: refuses foreign machines, hosts and origins, and adds the security headers to every answer.
 
     `index_html` is the text of the start page, `allowed_hosts` gives the names under which the server may be
     addressed, or None where any name may (a server that was deliberately opened to a network cannot know its
@@ -144,6 +155,8 @@ class SecurityMiddleware:
     """
 
     def __init__(self, app: AsgiApp, *, index_html: str, allowed_hosts: Callable[[], Collection[str] | None]) -> None:
+        global _active
+        _active = True
         self._app = app
         self._headers = security_headers(index_html)
         self._own_names = {name for name, _ in self._headers}
@@ -157,9 +170,8 @@ class SecurityMiddleware:
         reason = self._refusal(scope)
         if scope["type"] == "websocket":
             if reason:
-                # Closing before the handshake is accepted makes the server answer 403.
                 await receive()
-                await send({"type": "websocket.close", "code": 1008, "reason": reason})
+                await self._refuse_handshake(scope, send, reason)
             else:
                 await self._app(scope, receive, send)
             return
@@ -171,14 +183,30 @@ class SecurityMiddleware:
             await send(message)
 
         if reason:
-            await _refuse(send_with_headers, reason)
+            await _refuse(send_with_headers, reason, "http")
         else:
             await self._app(scope, receive, send_with_headers)
+
+    async def _refuse_handshake(self, scope: Scope, send: Send, reason: str) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "websocket.http.response.start":
+                message["headers"] = [*message["headers"], *self._headers]
+            await send(message)
+
+        if "websocket.http.response" in (scope.get("extensions") or {}):
+            await _refuse(send_with_headers, reason, "websocket.http")
+        else:
+            # Closing before the handshake is accepted makes the server answer 403.
+            await send({"type": "websocket.close", "code": 1008, "reason": reason})
 
     def _refusal(self, scope: Scope) -> str:
         allowed = self._allowed_hosts()
         if allowed is None:
             return ""
+        # A server that was started with other means may listen on more than it was told.
+        client = scope.get("client")
+        if client and not is_loopback(client[0].removeprefix("::ffff:")):
+            return "Only this machine is served here."
         # Of a header that came twice, every value has to pass: a proxy and we might read different ones.
         hosts = _header_values(scope, b"host") or [""]
         origins = _header_values(scope, b"origin") or [""]
@@ -190,8 +218,8 @@ def _header_values(scope: Scope, name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in scope.get("headers", []) if key.lower() == name]
 
 
-async def _refuse(send: Send, reason: str) -> None:
+async def _refuse(send: Send, reason: str, kind: str) -> None:
     body = reason.encode()
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": f"{kind}.response.start", "status": 403, "headers": headers})
+    await send({"type": f"{kind}.response.body", "body": body})

@@ -27,7 +27,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 from inspector_app.launch import free_port
 
-__all__ = ["AppServer", "OpenPage", "app_server", "chromium", "open_page", "settle", "start_server"]
+__all__ = ["AppServer", "OpenPage", "app_server", "chromium", "open_page", "settle", "start_server", "wait_until_ready"]
 
 SECONDS_TO_START = 60
 MILLISECONDS_TO_WAIT = 45_000
@@ -126,11 +126,17 @@ def start_server(*arguments: str, environment: dict[str, str] | None = None) -> 
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **(environment or {})},
         )
     server = AppServer(url=f"http://127.0.0.1:{port}", process=process, log=Path(name))
+    wait_until_ready(server)
+    return server
+
+
+def wait_until_ready(server: AppServer) -> None:
+    """Wait until a server answers. Raises `RuntimeError` when it does not in time, and stops it."""
     deadline = time.monotonic() + SECONDS_TO_START
-    while time.monotonic() < deadline and process.poll() is None:
+    while time.monotonic() < deadline and server.process.poll() is None:
         try:
             with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=2):
-                return server
+                return
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
     stop_server(server)

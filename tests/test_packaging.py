@@ -40,7 +40,7 @@ def test_the_wheel_holds_both_packages_with_their_settings_and_samples(wheel: zi
     }
 
     assert {"modelcontext_core/py.typed", "modelcontext_core/builtin_policies.toml", "inspector_app/main.py"} <= names
-    assert "inspector_app/_bundled/streamlit/config.toml" in names
+    assert [name for name in names if "/.streamlit/" in name] == ["inspector_app/.streamlit/config.toml"]
     assert samples
     assert samples <= names
     assert [] == [name for name in names if name.startswith("tests/") or "__pycache__" in name]

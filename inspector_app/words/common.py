@@ -16,6 +16,7 @@ __all__ = [
     "HANDLE_COLUMNS",
     "LINKED_VIEW",
     "NEXT_RAW",
+    "NOT_GUARDED",
     "PAGE_PLAYGROUND",
     "RAIL",
     "OurName",
@@ -32,6 +33,9 @@ __all__ = [
     "used",
 ]
 APP_TITLE: Final = "Model-context inspector"
+NOT_GUARDED: Final = (
+    "This is the script of the pages alone, without what keeps strangers out. Start it with  modelcontext-inspector"
+)
 PAGE_PLAYGROUND: Final = "Playground"
 
 

@@ -42,9 +42,10 @@ def _call(
     *,
     headers: Sequence[tuple[str, str]] = (("host", "127.0.0.1:8501"),),
     allowed: Collection[str] | None = LOOPBACK_NAMES,
+    **scope: Any,
 ) -> list[Message]:
     sent: list[Message] = []
-    scope: dict[str, Any] = {"type": kind, "headers": [(name.encode(), value.encode()) for name, value in headers]}
+    scope |= {"type": kind, "headers": [(name.encode(), value.encode()) for name, value in headers]}
 
     async def receive() -> Message:
         return {"type": "websocket.connect"}
@@ -145,6 +146,34 @@ def test_a_refused_web_socket_is_closed_before_it_opens() -> None:
     assert ["websocket.accept"] == [message["type"] for message in own]
 
 
+def test_a_refused_web_socket_says_why_where_the_server_can() -> None:
+    """Where the server lets us answer the handshake, the answer carries the headers, too."""
+    start, body = _call("websocket", headers=[("host", "evil.test")], extensions={"websocket.http.response": {}})
+
+    assert ("websocket.http.response.start", 403) == (start["type"], start["status"])
+    assert b"content-security-policy" in dict(start["headers"])
+    assert b"This host name is not served here." == body["body"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "allowed", "status"),
+    [
+        ("127.0.0.1", LOOPBACK_NAMES, 200),
+        ("::ffff:127.0.0.1", LOOPBACK_NAMES, 200),
+        ("192.0.2.7", LOOPBACK_NAMES, 403),
+        ("2001:db8::7", LOOPBACK_NAMES, 403),
+        ("192.0.2.7", None, 200),
+    ],
+)
+def test_other_machines_are_refused_by_a_server_for_this_one(
+    machine: str, allowed: Collection[str] | None, status: int
+) -> None:
+    """A server that listens on more than it was told to still serves this machine only."""
+    start, _ = _call(allowed=allowed, client=(machine, 50_000))
+
+    assert status == start["status"]
+
+
 def test_of_a_header_sent_twice_every_value_counts() -> None:
     """A second host header does not smuggle the first one past."""
     start, _ = _call(headers=[("host", "evil.test"), ("host", "127.0.0.1:8501")])
@@ -176,6 +205,6 @@ def test_a_server_opened_to_a_network_takes_any_name() -> None:
     ],
 )
 def test_only_loopback_addresses_are_this_machine(address: str, own: bool) -> None:
-    """An empty address means all interfaces; only loopback ones limit the names that are served."""
+    """An empty address means all interfaces, but nobody asked for that: names are limited as for a loopback one."""
     assert own is is_loopback(address)
-    assert own is (allowed_hosts(address) is not None)
+    assert (own or not address) is (allowed_hosts(address) is not None)
