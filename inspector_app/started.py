@@ -64,9 +64,10 @@ def warn_of_others(listening: str, *, allow_local_files: bool) -> None:
     """Say on standard error who can reach a server, and whether local files are open, unless only this machine can."""
     if is_loopback(listening):
         return
+    reached = listening or "Every address of this machine"
     state = f"open ({LOCAL_FILES_OPTION})" if allow_local_files else "closed"
     print(
-        f"Warning: {listening or 'Every address'} can be reached from other machines. Whoever reaches it can use the app, "
+        f"Warning: {reached} can be reached from other machines. Whoever reaches it can use the app, "
         f"without a password and unencrypted. Inputs for local paths and stores are {state}.",
         file=sys.stderr,
     )

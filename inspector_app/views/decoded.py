@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -33,8 +34,10 @@ class CallText:
 
 
 def last_answer(analysis: Analysis) -> str:
-    """Return the last answer of the conversation as the model wrote it; "" when there is none."""
-    return next((one.content for one in reversed(analysis.encoded) if one.role == "assistant" and one.content), "")
+    """Return the last answer of the conversation as the model wrote it, for a field, which cannot hold halves of
+    surrogate pairs; "" when there is none."""
+    found = next((one.content for one in reversed(analysis.encoded) if one.role == "assistant" and one.content), "")
+    return re.sub("[\ud800-\udfff]", "\ufffd", found)
 
 
 def answer_view(analysis: Analysis, report: DecodeReport, text: str) -> dict[str, Any]:

@@ -23,14 +23,14 @@ _CHARACTERS: Final = (
 )
 # Marks that pile up over or under a letter. No language needs eight of them on one.
 _MARKS: Final = (
-    "\u0300-\u034e\u0350-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u0e31\u0e34-\u0e3a"
     "\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u0f71-\u0f7e\u0f80-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0"
     "\ufe00-\ufe0f\ufe20-\ufe2f"
 )
 _CHARACTER: Final = re.compile(f"[{_CHARACTERS}]")
 _PILE: Final = re.compile(f"[{_MARKS}][{_MARKS}]{{7,}}")
-HIDDEN: Final = re.compile(f"{_CHARACTER.pattern}|{_PILE.pattern}")
+HIDDEN: Final = re.compile(f"{_PILE.pattern}|{_CHARACTER.pattern}")
 
 
 def code_point(piece: str) -> str:

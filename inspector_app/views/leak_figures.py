@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from inspector_app import words
-from inspector_app.views.hidden import displayable
+from inspector_app.views.hidden import one_line
 from modelcontext_core.leak_report import LeakReport
 
 __all__ = ["along", "top"]
@@ -38,8 +38,8 @@ def top(report: LeakReport, known: str) -> go.Figure:
         if times:
             found.append((times, key.shown, key.identity))
     found.sort(key=lambda each: (-each[0], each[2]))
-    # Two ids may begin alike: the hash keeps their bars apart.
-    names = [f"{displayable(shown)} ({identity[:4]})" for _, shown, identity in found[:_MOST_SHOWN]]
+    # Two ids may begin alike: the hash keeps their bars apart. The chart would take tags in a label for its own markup.
+    names = [f"{one_line(shown).replace('<', '‹')} ({identity[:4]})" for _, shown, identity in found[:_MOST_SHOWN]]
     figure = go.Figure(go.Bar(x=[times for times, *_ in found[:_MOST_SHOWN]], y=names, orientation="h"))
     figure.update_traces(marker_color=_FAULT)
     figure.update_layout(xaxis_title=words.leaks.COUNT_AXIS)

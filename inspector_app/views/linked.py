@@ -10,7 +10,7 @@ from typing import Any, Final
 from inspector_app import words
 from inspector_app.views.alignment import MISSED, RAW, Mark, Row, align, bases_after, fold, narrowed
 from inspector_app.views.analysis import Analysis
-from inspector_app.views.hidden import displayable, hidden_count
+from inspector_app.views.hidden import displayable, hidden_count, one_line
 from inspector_app.views.spaces import family, tag
 from inspector_app.views.texts import Text, message_value, texts
 from modelcontext_core.grammar import find_uuids
@@ -118,8 +118,8 @@ def block(analysis: Analysis, index: int, part: Part, seen: set[int]) -> dict[st
     return {
         "index": index,
         "role": before.role,
-        "name": displayable(before.name or (before.tool_calls[0].name if before.tool_calls else "")),
-        "id": displayable(before.tool_call_id or (before.tool_calls[0].id if before.tool_calls else "")),
+        "name": one_line(before.name or (before.tool_calls[0].name if before.tool_calls else "")),
+        "id": one_line(before.tool_call_id or (before.tool_calls[0].id if before.tool_calls else "")),
         "notes": _notes(analysis, index, hidden),
         "sections": [{**section, "rows": fold(section["rows"])} for section in sections],
         # Without the texts, which stand in the rows already; a piece cannot be copied as a message.
@@ -176,8 +176,8 @@ def _section(item: Text, message: Message, rows: list[Row]) -> dict[str, Any]:
     return {
         "path": item.path,
         "kind": item.kind,
-        "label": displayable(item.name) if item.kind == "aside" else words.common.section_label(item.kind),
-        "name": displayable(f"{item.name}  {item.call_id}") if several_calls else "",
+        "label": one_line(item.name) if item.kind == "aside" else words.common.section_label(item.kind),
+        "name": one_line(f"{item.name}  {item.call_id}") if several_calls else "",
         "mono": structured,
         "rows": rows,
     }

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from inspector_app import words
 from inspector_app.views.analysis import Analysis
-from inspector_app.views.hidden import displayable
+from inspector_app.views.hidden import one_line
 from inspector_app.views.spaces import FAMILIES, family
 from modelcontext_core.messages import Message
 
@@ -63,7 +63,7 @@ def _row(analysis: Analysis, index: int, message: Message, found: Mapping[int, i
 
 
 def _short(text: str) -> str:
-    shown = displayable(text)
+    shown = one_line(text)
     return shown if len(shown) <= _LONGEST_LABEL else shown[: _LONGEST_LABEL - 1] + "…"
 
 

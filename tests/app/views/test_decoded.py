@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector_app.views.decoded import answer_view, call_view, item_rows, last_answer, read_call, resolution_rows
-from modelcontext_core.messages import ToolCall
+from modelcontext_core.messages import Message, ToolCall
 from tests.app.making import CHUNK, DOCUMENT, analysis, left_text
 
 
@@ -60,3 +60,10 @@ def test_a_call_may_be_typed_in_several_ways() -> None:
 def test_the_last_answer_is_offered() -> None:
     """The panel begins with the last answer of the conversation, as the model wrote it."""
     assert last_answer(analysis()) == 'See <ref id="chunk://1"/>.'
+
+
+def test_the_field_of_the_decode_panel_gets_text_that_utf_8_can_hold() -> None:
+    """Half of a surrogate pair in an answer, which a field cannot hold, is replaced."""
+    made = analysis([Message(role="assistant", content="a\ud83db")])
+
+    assert last_answer(made) == "a\ufffdb"
