@@ -7,6 +7,7 @@ hold, notices are collected.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 
@@ -32,6 +33,7 @@ __all__ = ["Builder", "ConversationBuilder"]
 # What an object of settings or counts is at most: more keys or longer texts are content that somebody may look for.
 _FLAT_KEYS = 30
 _FLAT_LENGTH = 100
+_LATER = Message(role=""), Origin()
 
 
 class Builder:
@@ -140,7 +142,7 @@ class Builder:
 
     def _finished(self) -> Iterator[Conversation]:
         """The conversations; a branch begins after so many messages as the turns of its parent became."""
-        messages_of: dict[str, list[int]] = {}
+        messages_of: dict[str, array[int]] = {}
         for number, made in enumerate(self._conversations, 1):
             conversation = made.finish(str(number))
             counts = messages_of.get(conversation.parent)
@@ -172,7 +174,7 @@ class ConversationBuilder:
         self._tools: list[Tool] = []
         self._turns: list[Turn] = []
         self._overflow = 0
-        self.messages_after_turns: list[int] = [0]
+        self.messages_after_turns = array("L", [0])
 
     @property
     def turns(self) -> int:
@@ -230,25 +232,31 @@ class ConversationBuilder:
 
     def finish(self, number: str) -> Conversation:
         """The conversation, its calls and results linked. `number` is its id when the source has none."""
-        drafts: list[Draft] = []
-        for turn in self._turns:
-            drafts += turn.drafts()
-            self.messages_after_turns.append(len(drafts))
-        self._turns.clear()
-        link(drafts, self.builder.notice)
-        messages: list[Message] = []
+        # Turns without calls and results are messages at once, and go: there may be 200,000 of them.
+        built: list[Message] = []
         origins: list[Origin] = []
-        drafts.reverse()
-        while drafts:  # each draft goes when its message is made
-            message, origin = drafts.pop().build()
-            messages.append(message)
-            origins.append(origin)
+        waiting: dict[int, Draft] = {}
+        last = self._turns[-1] if self._turns else None
+        self._turns.reverse()
+        while self._turns:
+            for draft in self._turns.pop().drafts():
+                message, origin = _LATER
+                if draft.calls or draft.role == "tool":
+                    waiting[len(built)] = draft
+                else:
+                    message, origin = draft.build()
+                built.append(message)
+                origins.append(origin)
+            self.messages_after_turns.append(len(built))
+        link(list(waiting.values()), last, self.builder.notice)
+        for index, draft in waiting.items():
+            built[index], origins[index] = draft.build()
         return Conversation(
             id=self.id or number,
             title=self.title,
             parent=self.parent,
             after=self.after,
-            messages=tuple(messages),
+            messages=tuple(built),
             tools=tuple(self._tools),
             origins=tuple(origins),
         )

@@ -212,18 +212,16 @@ def documents(source: Source, container: Container, report: Report) -> Iterator[
 def _one_or_more(source: Source, report: Report) -> Iterator[Document]:
     """A long JSON text: one document if it fits, else the values that stand in it."""
     data = source.head(MAX_RECORD_BYTES + 1)
-    if len(data) <= MAX_RECORD_BYTES:
-        body = data.strip(_BLANKS)
-        del data
-        try:
-            document = Document(body, loads(body))
-        except BadJson:
-            pass
-        else:
-            source.forget()
-            yield document
-            return
-    yield from _documents_of_pieces(split_values(source.chunks()), "document", report)
+    if len(data) > MAX_RECORD_BYTES:
+        yield from _documents_of_pieces(split_values(source.chunks()), "document", report)
+        return
+    source.forget()
+    body = data.strip(_BLANKS)
+    del data
+    try:
+        yield Document(body, loads(body))
+    except BadJson:
+        yield from _documents_of_pieces(split_values(iter([body])), "document", report)
 
 
 def _documents_of_pieces(pieces: Iterator[Piece], word: str, report: Report) -> Iterator[Document]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from modelcontext_core.formats.base import NoticeKind
-from modelcontext_core.formats.turns import CallDraft, Draft
+from modelcontext_core.formats.turns import CallDraft, Draft, Turn
 
 if TYPE_CHECKING:
     from modelcontext_core.formats.nodes import Node
@@ -17,8 +17,9 @@ __all__ = ["link"]
 Notify = Callable[[NoticeKind, "Node | str", str], None]
 
 
-def link(drafts: list[Draft], notice: Notify) -> None:
-    """Give every result the id and the name of its call, and make ids where the source has none.
+def link(drafts: list[Draft], last: Turn | None, notice: Notify) -> None:
+    """Give every result the id and the name of its call, and make ids where the source has none. `last` is the turn
+    with which the conversation ends.
 
     An id that several calls use belongs to the first of them that has no result yet. Names that the source gives are
     kept.
@@ -39,7 +40,7 @@ def link(drafts: list[Draft], notice: Notify) -> None:
         if draft.role == "tool":
             _answer(draft, calls, notice)
     for draft in calls.open():
-        if draft.turn is drafts[-1].turn:
+        if draft.turn is last:
             notice("orphan", draft.where, "a call has no result: the conversation ends with it")
         else:
             notice("orphan", draft.where, "a call has no result")

@@ -69,7 +69,8 @@ class Source:
             chunk = next(self._stream, b"")
             self._ended = not chunk
             self._head += chunk
-        return bytes(self._head[:size])
+        with memoryview(self._head) as seen:
+            return bytes(seen[:size])
 
     def forget(self) -> None:
         """Let go of the head: whoever looked at all of it needs no copy."""

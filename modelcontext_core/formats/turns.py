@@ -224,7 +224,7 @@ class Turn:
     def __init__(self, builder: Builder, role: str, node: Node, *, name: str = "", time: str = "") -> None:
         self._builder = builder
         self._node: Node | None = node
-        self._items: list[Any] = []
+        self._items: Sequence[Any] = ()  # a list from the second on, as in a draft
         self._marks: list[Mark] | None = None
         builder.opened(self)
         self.role = role
@@ -245,7 +245,7 @@ class Turn:
         if is_opaque(text):
             self.media(node, "file", data=text)
         elif text:
-            self._items.append((Part(type="text", text=text), self._place(node)))
+            self._add((Part(type="text", text=text), self._place(node)))
 
     def json(self, node: Node) -> None:
         """A JSON value that is shown as text: its exact source text, opaque strings in it replaced by a note.
@@ -255,32 +255,32 @@ class Turn:
         if node.is_text:
             self.text(node)
         elif node.exists and node.value is not None:
-            self._items.append((self._builder.want_raw(node), self._place(node)))
+            self._add((self._builder.want_raw(node), self._place(node)))
 
     def reasoning(self, node: Node, value: str | None = None, *, signature: str = "") -> None:
         """A block of visible reasoning, with its signature if the provider signed it (the text may then be empty)."""
         text = node.text if value is None else value
         if text or signature:
-            self._items.append((text, signature, self._place(node)))
+            self._add((text, signature, self._place(node)))
 
     def call(self, node: Node, *, id: str = "", name: str = "", arguments: Node | str = "") -> None:  # noqa: A002
         """A call. `arguments` is the node that holds them (a string is the JSON text itself, any other value gives its
         exact source text), or a text joined from pieces."""
         if isinstance(arguments, str):
-            self._items.append(CallDraft(id, name, arguments, self._place(node)))
+            self._add(CallDraft(id, name, arguments, self._place(node)))
         elif arguments.is_text:
-            self._items.append(CallDraft(id, name, arguments.text, self._place(arguments)))
+            self._add(CallDraft(id, name, arguments.text, self._place(arguments)))
         elif arguments.exists and arguments.value is not None:
-            self._items.append(CallDraft(id, name, self._builder.want_raw(arguments), self._place(arguments)))
+            self._add(CallDraft(id, name, self._builder.want_raw(arguments), self._place(arguments)))
         else:
-            self._items.append(CallDraft(id, name, "", self._place(node)))
+            self._add(CallDraft(id, name, "", self._place(node)))
 
     def result(self, node: Node, *, call_id: str = "", name: str = "", is_error: bool = False) -> Turn:
         """A tool's result inside this turn: tell the turn that is given back its texts and media."""
         made = Turn(self._builder, "tool", node, name=name, time=self.time)
         made.call_id = call_id
         made.is_error = is_error
-        self._items.append(made)
+        self._add(made)
         return made
 
     def media(
@@ -305,22 +305,25 @@ class Turn:
         if kind == "file" and media_type:
             kind = kind_of_media(media_type)
         facts.update((key, value) for key, value in about.items() if value)
-        self._items.append((Part(type=kind, data=facts), self._place(node)))
+        self._add((Part(type=kind, data=facts), self._place(node)))
 
     def opaque(self, node: Node, kind: str, value: str | None = None) -> None:
         """Something encrypted: only what it is and how long."""
         length = len(node.text if value is None else value)
-        self._items.append((Part(type=kind, data={"length": length}), self._place(node)))
+        self._add((Part(type=kind, data={"length": length}), self._place(node)))
 
     def aside(self, node: Node, kind: str, text: str, **about: str | int | float | None) -> None:
         """A readable text that is no text of the message (`citation`, `error`): kept with its kind, not rewritten."""
         facts = {key: value for key, value in about.items() if value not in (None, "")}
-        self._items.append((Part(type=kind, text=text, data=facts or None), self._place(node)))
+        self._add((Part(type=kind, text=text, data=facts or None), self._place(node)))
 
     def unknown(self, node: Node, what: str) -> None:
         """A part that the reader has no rule for: kept as JSON text, with a notice."""
         self._builder.notice("unknown", node, f"{what}: kept as JSON text")
         self.json(node)
+
+    def _add(self, item: Any) -> None:
+        self._items = _more(self._items, item)
 
     def marks(self) -> list[Mark]:
         """What each item of this turn says, comparable between sources that write the same turn differently.
