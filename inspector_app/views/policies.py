@@ -243,10 +243,7 @@ def fault_rows(faults: Iterable[PolicyError], twice: Iterable[str] = ()) -> list
     """What is wrong, as rows of a card table: the sentence, and under it the key as it stands in the TOML."""
     found = [(fault.reason, fault.path) for fault in faults]
     found += [(words.policies.TWICE, dotted("tools", tool)) for tool in twice]
-    return [
-        [{"text": displayable(reason), "tone": "fault", "under": displayable(path)}]
-        for reason, path in found
-    ]
+    return [[{"text": displayable(reason), "tone": "fault", "under": displayable(path)}] for reason, path in found]
 
 
 def _rebuilt(
