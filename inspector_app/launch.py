@@ -169,7 +169,7 @@ def free_port(address: str, wanted: int) -> int:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((address.strip("[]"), port))
-            except socket.gaierror as error:
+            except (socket.gaierror, TypeError, UnicodeError) as error:  # the last two: it is no name of a host
                 raise LaunchError(f"{address} is not an address of this machine.") from error
             except OSError:
                 continue

@@ -303,9 +303,14 @@ def _shown(error: Node) -> str:
     return error.label or json.dumps(error.value, ensure_ascii=False, default=str)
 
 
+_MOST_DIGITS: Final = 32
+
+
 def _time_key(start: str) -> tuple[int, float, str]:
     """ISO times and numbers of seconds or finer, in order; spans without a time come last, in their order."""
-    if start.replace(".", "", 1).isdigit():
+    digits = start.replace(".", "", 1)
+    # More digits than a time has would be an infinite number, which no division makes smaller.
+    if digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS:
         number = float(start)
         while number > 1e11:
             number /= 1000

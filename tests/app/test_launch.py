@@ -121,6 +121,9 @@ def test_an_address_of_another_machine_is_refused_in_one_sentence() -> None:
     """What cannot be bound is said, with the address."""
     with pytest.raises(LaunchError, match=r"203\.0\.113\.7"):
         launch.free_port("203.0.113.7", 8501)
+    for wrong in ("\udcff", "a" * 300, "a..b"):
+        with pytest.raises(LaunchError, match="is not an address of this machine"):
+            launch.free_port(wrong, 8501)
 
 
 def test_a_missing_extra_is_named_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

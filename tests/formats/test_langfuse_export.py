@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
+from modelcontext_core.formats import read
 from tests.formats.traces import calls, kinds, messages_of, results, roles, trace_of
 
 
@@ -41,3 +46,21 @@ def test_the_normaliser_output_is_read_too() -> None:
 
     assert roles(trace) == ["user", "assistant", "assistant"]
     assert "expected a list, received an object" in messages_of(trace, 1)[0].content
+
+
+@pytest.mark.parametrize("time", ["9" * 400, "1" * 40 + ".5", "\u00b2", "-1", "1e999", 10**400])
+def test_a_time_that_is_none_is_no_reason_to_wait(time: object) -> None:
+    """A number beyond all times, or what only looks like digits, stands for no time at all."""
+    observations = [
+        {
+            "id": str(number),
+            "type": "GENERATION",
+            "startTime": time,
+            "input": [{"role": "user", "content": f"q{number}"}],
+        }
+        for number in range(2)
+    ]
+
+    trace = read(json.dumps({"id": "t", "observations": observations}).encode(), format="langfuse_export")
+
+    assert ["q0", "q1"] == [message.content for each in trace.conversations for message in each.messages]
