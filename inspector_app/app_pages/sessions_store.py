@@ -15,6 +15,7 @@ from inspector_app.components.cards import error_card
 from inspector_app.components.facts import source_line
 from inspector_app.page_state.sessions import SessionsState, session_mark
 from inspector_app.stores import OpenStore
+from inspector_app.views.excerpt import sentence
 from inspector_app.views.hidden import displayable
 from inspector_app.views.sessions import session_rows
 from modelcontext_core.contextstate import ContextStateError, SessionHead
@@ -31,7 +32,15 @@ def store_page(current: SessionsState, opened: OpenStore) -> None:
         _draw(current, opened)
     except ContextStateError as error:
         # A damaged store, or one that went away: said where it is, and what can be read is not hidden by it.
-        error_card(words.sessions.NOT_A_STORE, displayable(str(error)), key="sessions_failed")
+        error_card(words.sessions.CANNOT_BE_READ, displayable(sentence(str(error))), key="sessions_failed")
+        with st.container(horizontal=True, gap="small"):
+            st.button(words.sessions.AGAIN, key="sessions_again", icon=":material/refresh:")
+            st.button(words.sessions.CLOSE, key="sessions_close_failed", on_click=_close, args=(opened,))
+
+
+def _close(opened: OpenStore) -> None:
+    stores.shelf().forget(opened.key)
+    state.save(state.load(SessionsState).opened())
 
 
 def _draw(current: SessionsState, opened: OpenStore) -> None:
@@ -53,8 +62,7 @@ def _source_line(opened: OpenStore, chosen: SessionHead | None) -> None:
         with st.popover(words.sessions.OPEN, icon=":material/database:", key="sessions_open_popover"):
             sessions_open.inputs()
             if st.button(words.sessions.CLOSE, key="sessions_close", icon=":material/close:"):
-                stores.shelf().forget(opened.key)
-                state.save(state.load(SessionsState).opened())
+                _close(opened)
                 st.rerun()
         with st.container(key="source_facts"):
             source_line(

@@ -7,9 +7,11 @@ from typing import Final
 from inspector_app.words.common import bytes_text, plural
 
 __all__ = [
+    "AGAIN",
     "BREAK_COLUMNS",
     "BREAK_TITLE",
     "CANCEL",
+    "CANNOT_BE_READ",
     "CHANGES_ARE_OFF",
     "CHANGE_FAILED",
     "CLOSE",
@@ -117,8 +119,11 @@ POSTGRES_HINT: Final = "postgresql://user:password@host/database"
 UPLOAD: Final = "An exported session (.jsonl), opened as a copy in memory"
 FILES_ARE_OFF: Final = "Paths and databases are off, because this server can be reached from other machines."
 NOT_A_STORE: Final = "This store cannot be opened"
+CANNOT_BE_READ: Final = "This store cannot be read now"
+AGAIN: Final = "Try again"
 EXPIRED: Final = (
-    "The store that this link opened is no longer held: what was uploaded or connected to is kept for 15 minutes. "
+    "The store that this link opened is no longer held: what was uploaded or connected to is kept for 15 minutes, "
+    "while the inspector runs. "
     "Open it again."
 )
 CLOSE: Final = "Close store"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from inspector_app import stores, words
 from modelcontext_core.contextstate import MemoryStore, SQLiteStore
+from modelcontext_core.contextstate.stores import sqlite
 from tests.contextstate.builders import grow
 
 MAIN: Final = str(Path(__file__).parents[2] / "inspector_app" / "main.py")
@@ -96,6 +98,26 @@ def test_what_is_no_store_is_said_and_a_dead_link_too(tmp_path: Path) -> None:
     assert not is_open(page(path=str(tmp_path / "x.db")))
     assert not is_open(page(path=str(tmp_path / "missing.db")))
     assert not is_open(page(key="0" * 32))
+
+
+def test_a_store_that_goes_away_is_said_and_can_be_tried_again(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Locked by somebody, or gone: a sentence with what to do, no traceback; afterwards the button shows it again."""
+    monkeypatch.setattr(sqlite, "_READER_BUSY_SECONDS", 0.1)
+    app = page(path=str(database))
+    other = sqlite3.connect(database, isolation_level=None)
+    other.execute("PRAGMA journal_mode = DELETE")
+    other.execute("BEGIN EXCLUSIVE")
+
+    calm(app.run())
+
+    assert not is_open(app)
+    other.close()
+    app.button(key="sessions_again").click()
+    assert is_open(calm(app.run()))
+    database.unlink()
+    calm(app.run())
+    app.button(key="sessions_close_failed").click()
+    assert calm(app.run()).title[0].value == words.sessions.EMPTY_TITLE
 
 
 def test_an_uploaded_export_is_opened_as_a_copy() -> None:
