@@ -208,3 +208,11 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         write_whole(tmp_path, b"")
     assert {"link", "real"} == {path.name for path in tmp_path.iterdir()}
+
+
+def test_an_unknown_format_is_bad_usage_of_every_command(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command that reads traces names the formats that there are."""
+    for command in (["encode"], ["formats"], ["leaks"], ["stream-check"], ["policy", "discover"]):
+        with pytest.raises(SystemExit, match="2"):
+            cli.main([*command, str(trace), "--format", "nothing"])
+        assert "invalid choice: 'nothing'" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,27 @@ def test_a_link_to_a_trace_that_is_gone_says_so_and_keeps_the_options() -> None:
 
     assert not is_open(app)
     assert parameters(app) == {"price": "7"}
+
+
+def test_a_reload_finds_the_pasted_trace_for_15_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key in the tab's address opens it again, each look for as long again; then it is gone, and work goes on."""
+    app = page(price="7")
+    app.text_area(key=PASTE_FIELD).set_value(CHAT)
+    calm(app.button(key="open_read").click().run())
+    address = parameters(app)
+    now = time.monotonic()
+    for minutes in (14, 28):
+        monkeypatch.setattr(data.shelf(), "_clock", lambda late=minutes: now + 60 * late)
+
+        assert is_open(page(**address))
+
+    monkeypatch.setattr(data.shelf(), "_clock", lambda: now + 60 * 44)
+    app = page(**address)
+
+    assert not is_open(app)
+    assert parameters(app) == {"price": "7"}
+    app.text_area(key=PASTE_FIELD).set_value(CHAT)
+    assert is_open(calm(app.button(key="open_read").click().run()))
 
 
 @pytest.mark.parametrize(
