@@ -10,14 +10,14 @@ import streamlit as st
 
 from inspector_app import leak_scans, state, words
 from inspector_app.app_pages import leaks_open, leaks_options
-from inspector_app.components.cards import choose_card, table
+from inspector_app.components.cards import actions, table
 from inspector_app.components.facts import proof_line, source_line
 from inspector_app.components.heat_map import heat_map
 from inspector_app.components.linked_view import linked_view
 from inspector_app.leak_scans import Scan
 from inspector_app.page_state.leaks import Known, LeaksState, LeakView
 from inspector_app.views import leak_figures, leaks
-from inspector_app.views.hidden import displayable
+from inspector_app.views.hidden import displayable, one_line
 from inspector_app.views.linked import Part, view_part
 from modelcontext_core.leak_report import LeakReport
 from modelcontext_core.leak_scan import Occurrence
@@ -31,13 +31,16 @@ def work_area(current: LeaksState, scan: Scan) -> None:
     report = scan.result.report
     _source_line(scan, report)
     proof_line(leaks.facts(report, scan.judged, scan.baseline), key="leaks_proof", group="leaks")
-    _switch()
-    left, right = st.columns([7, 5], gap="small")
-    with left:
-        _overview(current, scan, report)
-    with right:
-        _what_to_do(scan, report)
-    _findings(current, scan, report)
+    query = _switch(scan)
+    if current.view == "coverage":
+        _coverage(report)
+    else:
+        left, right = st.columns([7, 5], gap="small")
+        with left:
+            _overview(current, scan, report)
+        with right:
+            _what_to_do(scan, report)
+    _findings(current, scan, report, query)
 
 
 def _source_line(scan: Scan, report: LeakReport) -> None:
@@ -59,7 +62,8 @@ def _source_line(scan: Scan, report: LeakReport) -> None:
         leaks_options.popovers(scan, report)
 
 
-def _switch() -> None:
+def _switch(scan: Scan) -> str:
+    """Draw the choice of the view and of the ids, and the search; what is searched for."""
     with st.container(horizontal=True, key="switch", gap="small"):
         st.segmented_control(
             words.leaks.VIEW,
@@ -77,18 +81,28 @@ def _switch() -> None:
             label_visibility="collapsed",
             **state.bind(LeaksState, "known"),
         )
+        if scan.applied and st.button(words.leaks.RESET, key="leaks_reset", icon=":material/undo:"):
+            scan.reset()
+            st.rerun()
+        with st.container(horizontal=True, key="leaks_search_box", horizontal_alignment="right"):
+            query = st.text_input(
+                words.leaks.SEARCH,
+                key="leaks_search",
+                placeholder=words.leaks.SEARCH,
+                icon=":material/search:",
+                label_visibility="collapsed",
+                width=230,
+            )
+    return query or ""
+
+
+def _coverage(report: LeakReport) -> None:
+    rows = leaks.coverage_rows(report)
+    table(words.leaks.COVERAGE_TITLE, words.leaks.COVERAGE_HINT, words.leaks.COVERAGE_COLUMNS, rows, key="coverage")
 
 
 def _overview(current: LeaksState, scan: Scan, report: LeakReport) -> None:
-    if current.view == "coverage":
-        table(
-            words.leaks.COVERAGE_TITLE,
-            words.leaks.COVERAGE_HINT,
-            words.leaks.COVERAGE_COLUMNS,
-            leaks.coverage_rows(report),
-            key="coverage",
-        )
-    elif not report.totals.leaks:
+    if not report.totals.leaks:
         st.success(words.leaks.NO_LEAKS)
     elif current.view == "along":
         st.plotly_chart(leak_figures.along(report, current.known), key="leaks_along")
@@ -108,61 +122,56 @@ def _overview(current: LeaksState, scan: Scan, report: LeakReport) -> None:
 
 def _what_to_do(scan: Scan, report: LeakReport) -> None:
     assert scan.result is not None
-    suggestions = scan.result.suggestions
-    with st.container(key="what_to_do", height=268):
-        st.markdown(words.leaks.WHAT_TO_DO)
-        st.caption(words.leaks.SAVED_ONLY if scan.is_saved else words.leaks.WHAT_TO_DO_HINT)
-        if scan.applied and st.button(words.leaks.RESET, key="leaks_reset", icon=":material/undo:"):
-            scan.reset()
-            st.rerun()
-        if suggestions:
-            chosen = choose_card(leaks.suggestion_cards(suggestions), key="suggestions")
-            if chosen and not scan.is_saved:
-                scan.apply(int(chosen))
-                st.rerun()
-        else:
-            st.caption(words.leaks.NOTHING_TO_DO)
-        rest = leaks.advice_rows(report, suggestions)
-        if rest:
-            table(words.leaks.NO_RULE, "", words.leaks.ADVICE_COLUMNS, rest, key="advice")
+    rows = leaks.action_rows(report, scan.result.suggestions, can_apply=not scan.is_saved)
+    hint = words.leaks.SAVED_ONLY if scan.is_saved else words.leaks.WHAT_TO_DO_HINT
+    chosen = actions(words.leaks.WHAT_TO_DO, hint, rows, empty=words.leaks.NOTHING_TO_DO, key="suggestions")
+    if chosen:
+        scan.apply(int(chosen))
+        st.rerun()
 
 
-def _findings(current: LeaksState, scan: Scan, report: LeakReport) -> None:
+def _findings(current: LeaksState, scan: Scan, report: LeakReport, query: str) -> None:
     names = leaks.producers(report)
     chosen = leaks.Chosen(
         producer=names[current.row] if 0 <= current.row < len(names) else "",
         field=leaks.COLUMNS[current.column] if 0 <= current.column < len(leaks.COLUMNS) else "",
         known=current.known,
+        query=query,
     )
     found, total, traces = leaks.findings(report, chosen)
     if not found:
+        if query.strip() and report.totals.leaks:
+            st.info(words.leaks.NOTHING_FOUND)
         return
-    with st.container(horizontal=True, key="leaks_shown", gap="small"):
-        st.caption(words.leaks.findings(len(found), total, traces))
+    with st.container(horizontal=True, key="leaks_shown", gap="small", vertical_alignment="center"):
+        about = words.leaks.findings(len(found), total, traces)
+        name = " · ".join(filter(None, (one_line(chosen.producer), chosen.field)))
+        source_line(key="leaks_shown_line", name=name or words.leaks.ALL_FINDINGS, about=about)
         if (chosen.producer or chosen.field) and st.button(words.leaks.SHOW_ALL, key="leaks_all", type="tertiary"):
             state.save(replace(current, row=-1, column=-1, finding=0))
             st.rerun()
     left, right = st.columns([5, 7], gap="small")
     with left:
-        number = _list(current, scan, found)
+        number = _list(current, scan, found, hash(query))
         leaks_options.accept(scan, report, found[number])
     with right:
         _message(scan, found[number])
 
 
-def _list(current: LeaksState, scan: Scan, found: list[Occurrence]) -> int:
+def _list(current: LeaksState, scan: Scan, found: list[Occurrence], version: int) -> int:
     names = words.leaks.FINDING_COLUMNS
-    event = st.dataframe(
-        pd.DataFrame(leaks.finding_rows(found)),
-        hide_index=True,
-        row_height=30,
-        height=270,
-        on_select="rerun",
-        selection_mode="single-row-required",
-        selection_default={"selection": {"rows": [min(current.finding, len(found) - 1)]}},
-        key=f"findings:{scan.key}:{scan.version}:{current.row}:{current.column}:{current.known}",
-        column_config={names["message"]: st.column_config.NumberColumn(width=54)},
-    )
+    with st.container(key="leaks_list"):
+        event = st.dataframe(
+            pd.DataFrame(leaks.finding_rows(found)),
+            hide_index=True,
+            row_height=30,
+            height="stretch",
+            on_select="rerun",
+            selection_mode="single-row-required",
+            selection_default={"selection": {"rows": [min(current.finding, len(found) - 1)]}},
+            key=f"findings:{scan.key}:{scan.version}:{current.row}:{current.column}:{current.known}:{version:x}",
+            column_config={names["message"]: st.column_config.NumberColumn(width=54)},
+        )
     rows = cast("dict[str, Any]", event)["selection"]["rows"]
     number = min(int(rows[0]) if rows else current.finding, len(found) - 1)
     if number != current.finding:
@@ -191,5 +200,5 @@ def _message(scan: Scan, occurrence: Occurrence) -> None:
         goto=occurrence.message,
         detail=False,
         alone=True,
-        least=260,
+        least=170,
     )

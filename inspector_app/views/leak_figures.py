@@ -13,6 +13,7 @@ __all__ = ["along", "top"]
 _FAULT = "#B3261E"
 _MISSED = "#DF7F6B"
 _MOST_SHOWN = 15
+_HEIGHT = 268  # as the panel beside it
 
 
 def along(report: LeakReport, known: str) -> go.Figure:
@@ -44,9 +45,9 @@ def top(report: LeakReport, known: str) -> go.Figure:
     figure.update_traces(marker_color=_FAULT)
     figure.update_layout(xaxis_title=words.leaks.COUNT_AXIS)
     figure.update_yaxes(autorange="reversed", type="category")
-    return _framed(figure)
+    return _framed(figure, height=_HEIGHT - 30)  # a note stands below it
 
 
-def _framed(figure: go.Figure) -> go.Figure:
-    figure.update_layout(height=290, margin={"l": 10, "r": 10, "t": 10, "b": 10}, legend={"orientation": "h"})
+def _framed(figure: go.Figure, height: int = _HEIGHT) -> go.Figure:
+    figure.update_layout(height=height, margin={"l": 10, "r": 10, "t": 10, "b": 10}, legend={"orientation": "h"})
     return figure

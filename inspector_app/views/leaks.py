@@ -18,7 +18,7 @@ from modelcontext_core.suggestions import Comparison, Suggestion, advice_for
 __all__ = [
     "COLUMNS",
     "Chosen",
-    "advice_rows",
+    "action_rows",
     "compare_rows",
     "coverage_rows",
     "facts",
@@ -27,7 +27,6 @@ __all__ = [
     "heat_rows",
     "producers",
     "rows_csv",
-    "suggestion_cards",
 ]
 
 COLUMNS: Final = ("content", "reasoning", "arguments", "parts", "schema")
@@ -35,15 +34,18 @@ _ENCODED: Final = {"file_names": words.leaks.LEFT_AS_IT_IS, "metadata": words.le
 _LEVELS: Final = (10, 40, 150)
 _WIDEST_BAR: Final = 42
 _MOST_LISTED: Final = 2_000
+_TELLING: Final = 6  # characters of a shortened identifier that tell it from others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """What is to be seen: a producer and a field ("" for all), and known ids, unknown ones, or both."""
+    """What is to be seen: a producer and a field ("" for all), and known ids, unknown ones, or both; of these what
+    `query` finds among the occurrences that are listed."""
 
     producer: str = ""
     field: str = ""
     known: str = "both"
+    query: str = ""
 
     def takes(self, key: RowKey | Occurrence) -> bool:
         """Whether a row or an occurrence belongs to it."""
@@ -128,9 +130,21 @@ def _fact(key: str, label: str, number: int, sub: str, sign: str, tone: str) -> 
     return {"key": key, "label": label, "value": f"{sign} {number:,}", "tone": tone, "sub": sub}
 
 
+def _is_like(each: Occurrence, query: str) -> bool:
+    """Whether a word stands in what is listed of an occurrence; a whole identifier finds its shortened form, too."""
+    wanted = query.strip().lower()
+    listed = (each.trace, each.producer, each.field, each.path, each.json_path, each.place, each.shown)
+    begins = each.shown.lower().rstrip("….")
+    return any(wanted in text.lower() for text in listed) or (len(begins) >= _TELLING and wanted.startswith(begins))
+
+
 def findings(report: LeakReport, chosen: Chosen) -> tuple[list[Occurrence], int, int]:
     """The occurrences to list, how many there are in all, and in how many traces (of one row; else at most)."""
-    listed = [each for each in report.occurrences if chosen.takes(each)][:_MOST_LISTED]
+    taken = [each for each in report.occurrences if chosen.takes(each)]
+    if chosen.query.strip():
+        taken = [each for each in taken if _is_like(each, chosen.query)]
+        return taken[:_MOST_LISTED], len(taken), len({each.trace for each in taken})
+    listed = taken[:_MOST_LISTED]
     total = sum(counts.occurrences for key, counts in report.rows.items() if chosen.takes(key))
     return listed, total, len({each.trace for each in listed})
 
@@ -152,15 +166,29 @@ def finding_rows(found: Sequence[Occurrence]) -> list[dict[str, Any]]:
     ]
 
 
-def suggestion_cards(suggestions: Sequence[Suggestion]) -> list[dict[str, Any]]:
-    """A card for each suggestion: its tool, the rule, the effect. Names of tools and keys are trace text."""
-    return [
+def action_rows(report: LeakReport, suggestions: Sequence[Suggestion], *, can_apply: bool) -> list[dict[str, str]]:
+    """What can be done: a row for each suggestion with its rule and effect, then one for each producer that none helps,
+    with the reason. Names of tools and keys are trace text."""
+    rows = [
         {
             "key": str(number),
-            "title": f"{one_line(each.tool)}   {words.leaks.effect(each.effect.before, each.effect.after)}",
-            "lines": [_rule(each), words.leaks.sure(OurName(each.sure))],
+            "title": one_line(each.tool),
+            "line": words.leaks.rule_line(_rule(each), OurName(each.sure)),
+            "before": f"{each.effect.before:,}",
+            "after": f"{each.effect.after:,}",
+            "tone": "warning" if each.effect.after else "good",
+            "button": words.leaks.APPLY if can_apply else "",
         }
         for number, each in enumerate(suggestions)
+    ]
+    return rows + [
+        {
+            "key": "",
+            "title": one_line(each.producer),
+            "line": words.leaks.why(OurName(each.why)),
+            "before": f"{each.leaks:,}",
+        }
+        for each in advice_for(report, suggestions)
     ]
 
 
@@ -173,18 +201,6 @@ def _rule(each: Suggestion) -> str:
         f"{one_line(rule.key) or f'{rule.kind} in text'} → {words.common.space_name(rule.space)}" for rule in each.rules
     )
     return f"declare {', '.join(dict.fromkeys(rules))}"
-
-
-def advice_rows(report: LeakReport, suggestions: Iterable[Suggestion]) -> list[list[dict[str, str]]]:
-    """The producers that no suggestion helps, and why: rows of a card table."""
-    return [
-        [
-            {"kind": "mono", "text": one_line(each.producer)},
-            {"tone": "fault", "text": f"{each.leaks:,}"},
-            {"text": words.leaks.why(OurName(each.why))},
-        ]
-        for each in advice_for(report, suggestions)
-    ]
 
 
 def coverage_rows(report: LeakReport) -> list[list[dict[str, str]]]:

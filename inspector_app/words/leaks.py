@@ -44,11 +44,10 @@ HEAT_MAP: Final = {
     "levels": ["1–10", "11–40", "41–150", "over 150"],
     "missed": "known to the registry, missed by the codec",
 }
-WHAT_TO_DO: Final = "**What to do**"
-NO_RULE: Final = "No rule helps"
-ADVICE_COLUMNS: Final = (("Tool or role", "36%"), ("Raw ids", "18%"), ("Why", "46%"))
-WHAT_TO_DO_HINT: Final = "Click a card to apply it. The effect was measured on the loaded traces."
-NOTHING_TO_DO: Final = "No rule would replace more here."
+WHAT_TO_DO: Final = "What to do"
+WHAT_TO_DO_HINT: Final = "effect measured on the loaded traces"
+APPLY: Final = "Apply"
+NOTHING_TO_DO: Final = "Nothing: no raw id is left that a rule could replace."
 SAVED_ONLY: Final = "A saved report: to apply a suggestion or to see messages, open the traces themselves."
 RESET: Final = "Take applied rules back"
 NO_LEAKS: Final = "No raw id is left. What the user typed is left on purpose and not counted."
@@ -59,7 +58,10 @@ FACT_DISTINCT: Final = "Distinct ids"
 FACT_BASELINE: Final = "Against the baseline"
 FACT_SCANNED: Final = "Scanned"
 NO_BASELINE: Final = "none loaded"
+ALL_FINDINGS: Final = "All findings"
 SHOW_ALL: Final = "Show all"
+SEARCH: Final = "Find an id, place or trace"
+NOTHING_FOUND: Final = "No finding that is listed holds what you search for. Clear the search to see all."
 FINDING_COLUMNS: Final = {
     "trace": "Trace",
     "message": "Msg",
@@ -74,12 +76,12 @@ IN_TOOLS: Final = "This stands in a tool definition, not in a message."
 COVERAGE_TITLE: Final = "Coverage"
 COVERAGE_HINT: Final = "every position of a conversation, and what becomes of identifiers there"
 COVERAGE_COLUMNS: Final = (
-    ("Position", "15%"),
-    ("Encoded", "19%"),
-    ("Restored", "17%"),
-    ("Scanned", "17%"),
-    ("Raw ids left", "13%"),
-    ("Left alone on purpose", "19%"),
+    ("Position", "12%"),
+    ("Encoded", "15%"),
+    ("Restored", "19%"),
+    ("Scanned", "14%"),
+    ("Raw ids left", "10%"),
+    ("Left alone on purpose", "30%"),
 )
 POSITIONS: Final = {
     "system": "system",
@@ -112,7 +114,7 @@ ON_PURPOSE: Final = {
     "reasoning": "signed reasoning",
     "results": "external and opaque tools",
     "citations": "also counted with their texts",
-    "file_names": "names of files are left; without a name: opaque",
+    "file_names": "files and pictures are opaque",
     "metadata": "not sent to the model",
 }
 ALONG_AXIS: Final = "Message"
@@ -225,14 +227,9 @@ def findings(shown: int, total: int, traces: int) -> str:
     return f"{total:,} {plural(total, 'finding')} in {traces:,} {plural(traces, 'trace')}{listed}"
 
 
-def effect(before: int, after: int) -> str:
-    """What a suggestion does to its tool."""
-    return f"{before:,} → {after:,}"
-
-
-def sure(name: OurName) -> str:
-    """How sure a suggestion is."""
-    return _SURE.get(name, name)
+def rule_line(rule: str, sure: OurName) -> str:
+    """A suggestion in a line of a component: its rule, and how sure it is."""
+    return f"{rule} · {_SURE.get(sure, sure)}"
 
 
 def why(name: OurName) -> str:

@@ -38,12 +38,13 @@ def test_from_a_cell_to_the_marked_message(app_server: AppServer, open_page: Ope
 def test_one_click_on_a_suggestion_removes_its_leaks(app_server: AppServer, open_page: OpenPage) -> None:
     """After the first card is clicked the heat map shows what the card predicted for its tool."""
     page = leaking(app_server, open_page)
-    card = page.locator("button.card").first
-    tool, _, effect = (card.locator("b").text_content() or "").partition("   ")
+    card = page.locator(".action").first
+    tool, effect = card.locator("b").text_content() or "", card.locator(".effect").text_content() or ""
     row = page.locator("tr", has=page.locator("th.name button", has_text=tool))
-    before, after = effect.split(" → ")
+    before, after = effect.replace("✓", "").replace("!", "").split(" → ")
+    after = after.strip()
     expect(row.locator(".all b")).to_have_text(before)
-    card.click()
+    card.get_by_role("button").click()
     expect(page.get_by_text(words.leaks.RESET)).to_be_visible()
     settle(page)
 

@@ -76,13 +76,17 @@ def test_every_position_has_a_line_of_coverage() -> None:
     assert words.leaks.NOT_SENT == rows[-1][1]["text"]
 
 
-def test_a_card_says_what_it_does_and_how_sure_it_is() -> None:
-    """The title holds the effect on the tool, the lines the rule and how sure it is."""
-    (first, *_) = leaks.suggestion_cards(suggest(lambda: [orders()], scan(orders()), DEFAULT_POLICIES))
+def test_a_row_says_what_can_be_done_and_how_sure_it_is() -> None:
+    """The effect on the tool, the rule, how sure it is; a saved report cannot be changed; the rest says why not."""
+    report = scan(orders())
+    suggestions = suggest(lambda: [orders()], report, DEFAULT_POLICIES)
+    first, *rest = leaks.action_rows(report, suggestions, can_apply=True)
 
-    assert "crm_lookup   2 → 0" == first["title"]
-    assert "order_id → document" in first["lines"][0]
-    assert first["lines"][1] in ("sure", "fairly sure", "a guess")
+    assert ("crm_lookup", "2", "0", "good") == (first["title"], first["before"], first["after"], first["tone"])
+    assert "order_id → document" in first["line"]
+    assert words.leaks.APPLY == first["button"]
+    assert all("button" not in row for row in rest[len(suggestions) - 1 :])
+    assert "" == leaks.action_rows(report, suggestions, can_apply=False)[0]["button"]
 
 
 def test_the_csv_holds_no_identifier_and_no_formula() -> None:
@@ -100,3 +104,13 @@ def test_the_charts_show_what_the_report_counts() -> None:
 
     assert REPORT.totals.leaks == sum(sum(bar.y) for bar in along.data)
     assert REPORT.totals.leaks == sum(top.data[0].x)
+
+
+def test_findings_are_searched_by_what_the_list_shows() -> None:
+    """A tool, a place, a whole id by its shortened form; nothing for what stands nowhere."""
+    listed, total, traces = leaks.findings(REPORT, leaks.Chosen(query="CRM_cancel"))
+    (whole, *_), *_ = leaks.findings(REPORT, leaks.Chosen(query=A))
+
+    assert ({"crm_cancel"}, 1, 1) == ({each.producer for each in listed}, total, traces)
+    assert A.startswith(whole.shown.rstrip("…"))
+    assert [] == leaks.findings(REPORT, leaks.Chosen(query="nowhere"))[0]

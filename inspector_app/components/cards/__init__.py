@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector_app.components.assets import register
 
-__all__ = ["choose_card", "error_card", "pairs", "table"]
+__all__ = ["actions", "choose_card", "error_card", "pairs", "table"]
 
 _mount = register("cards")
 
@@ -15,6 +15,17 @@ _mount = register("cards")
 def choose_card(cards: Sequence[Mapping[str, Any]], *, key: str) -> str | None:
     """Draw a card each (`key`, `title`, `lines`) and return the key of the one that was clicked in this run."""
     chosen = _mount(key=key, data={"form": "cards", "cards": cards}, on_chosen_change=_nothing).chosen
+    return None if chosen is None else str(chosen)
+
+
+def actions(title: str, hint: str, rows: Sequence[Mapping[str, str]], *, empty: str, key: str) -> str | None:
+    """Draw what can be done, a row each, and return the key of the one whose button was pressed in this run.
+
+    A row is `key`, `title`, `line`, the counts `before` and `after` with the `tone` of the second, and the word on its
+    `button`; without a button it says only why nothing can be done. `empty` stands there without rows.
+    """
+    data = {"form": "actions", "title": title, "hint": hint, "rows": rows, "empty": empty}
+    chosen = _mount(key=key, data=data, on_chosen_change=_nothing).chosen
     return None if chosen is None else str(chosen)
 
 

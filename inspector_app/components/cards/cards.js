@@ -71,7 +71,32 @@ function table(view) {
   return node;
 }
 
-const FORMS = { cards: cardGrid, pairs, stop, table };
+// What can be done: a row each, with what it does to a count; those without a button say why there is none.
+function actionNode(view, row) {
+  const node = el("div", "action"), what = el("div", "what"), effect = el("div", "effect");
+  what.append(el("b", "", row.title), el("span", "", row.line));
+  if (row.before) effect.append(el("span", "fault", row.before));
+  if (row.after) effect.append(el("span", "to", " → "), el("span", row.tone, (SIGNS[row.tone] || "") + row.after));
+  node.append(what, effect);
+  if (row.button) {
+    const press = button("do", row.button, () => view.component.setTriggerValue("chosen", row.key));
+    press.setAttribute("aria-label", row.button + ": " + row.title);
+    node.appendChild(press);
+  }
+  return node;
+}
+
+function actions(view) {
+  const node = el("div", "panel"), header = el("header"), list = el("div", "list");
+  header.append(el("b", "", view.data.title), el("span", "", view.data.hint));
+  list.append(...view.data.rows.map((row) => actionNode(view, row)));
+  node.classList.add("fitted");
+  if (!view.data.rows.length) list.appendChild(el("div", "action none", view.data.empty));
+  node.append(header, list);
+  return node;
+}
+
+const FORMS = { actions, cards: cardGrid, pairs, stop, table };
 
 export default function (component) {
   const view = viewOf(component, () => {});
