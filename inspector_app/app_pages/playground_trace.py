@@ -76,9 +76,7 @@ def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) 
             source_line(
                 key="source_line",
                 name=displayable(held.name),
-                about=words.playground.about_source(
-                    _format_title(held.trace.format), len(analysis.messages), held.size or len(held.data)
-                ),
+                about=_about(current, held, len(analysis.messages)),
                 badge=_badge(held),
             )
         with st.container(key="source_search", width=200):
@@ -98,6 +96,13 @@ def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) 
         state.save(current.opened(sample=chosen))
         st.rerun()
     return query or ""
+
+
+def _about(current: PlaygroundState, held: data.Held, messages: int) -> str:
+    title = _format_title(held.trace.format)
+    about = words.playground.about_source(title, messages, held.size or len(held.data))
+    parent = tables.parent_of(held.trace.conversations, held.number(current.conversation))
+    return about if parent is None else f"{about} · {words.sources.branch_line(*parent)}"
 
 
 def _format_title(name: str) -> str:

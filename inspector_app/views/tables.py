@@ -16,7 +16,7 @@ from modelcontext_core.formats.base import Conversation, Notice
 if TYPE_CHECKING:
     from modelcontext_core.policies import Proposal
 
-__all__ = ["conversation_rows", "fault_rows", "handle_rows", "handles_csv", "notice_rows", "rule_rows"]
+__all__ = ["conversation_rows", "fault_rows", "handle_rows", "handles_csv", "notice_rows", "parent_of", "rule_rows"]
 
 _LONGEST_CELL = 160
 
@@ -63,6 +63,14 @@ def notice_rows(notices: Sequence[Notice]) -> list[list[dict[str, str]]]:
         ]
         for notice in notices
     ]
+
+
+def parent_of(conversations: Sequence[Conversation], number: int) -> tuple[int, int] | None:
+    """Return the number of the conversation that conversation `number` branches from, and after how many messages."""
+    child = conversations[number - 1]
+    found = (at for at, each in enumerate(conversations, 1) if child.parent and each.id == child.parent)
+    parent = next(found, None)
+    return None if parent is None else (parent, child.after)
 
 
 def conversation_rows(conversations: Sequence[Conversation]) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ __all__ = [
     "READ_AS_HELP",
     "STOP",
     "branch",
+    "branch_line",
     "conversations_hint",
     "faults_hint",
     "files_name",
@@ -71,6 +72,11 @@ def read_as(name: OurName, title: OurName) -> str:
 def conversations_hint(number: int) -> str:
     """What the list of conversations is for."""
     return f"{number:,} {plural(number, 'conversation')}. Choose a row to see it."
+
+
+def branch_line(parent: int, after: int) -> str:
+    """What is said beside the name of a trace when a branch is shown: only its own messages are."""
+    return f"branch of #{parent:,}, whose first {after:,} {plural(after, 'message')} are not shown"
 
 
 def branch(parent: int, after: int) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from inspector_app import words
+from inspector_app.views import tables
 from inspector_app.views.facts import chip_rows, proof_facts, saved
+from modelcontext_core.formats.base import Conversation
 from modelcontext_core.messages import Message, ToolCall
 from modelcontext_core.roundtrip import Difference, RoundTrip
 from tests.app.making import RAW, both
@@ -84,3 +87,13 @@ def test_without_a_proof_the_line_says_that_it_is_being_checked() -> None:
     assert [fact["key"] for fact in unproven] == list(facts_of(analysis, proof))
     assert [(fact["value"], fact["tone"]) for fact in unproven[1:]] == [("checking", "muted"), *[("…", "muted")] * 4]
     assert unproven[1]["sub"] == "30 %"
+
+
+def test_a_branch_names_what_it_branches_from() -> None:
+    """The number of its parent and how many of its messages come before; a conversation of its own names none."""
+    conversations = (Conversation(id="a"), Conversation(id="b", parent="a", after=5), Conversation(id="c", parent="x"))
+
+    assert (1, 5) == tables.parent_of(conversations, 2)
+    assert tables.parent_of(conversations, 1) is None
+    assert tables.parent_of(conversations, 3) is None
+    assert "branch of #1, whose first 5 messages are not shown" == words.sources.branch_line(1, 5)
