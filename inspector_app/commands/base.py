@@ -22,6 +22,7 @@ __all__ = [
     "Command",
     "CommandError",
     "Source",
+    "count",
     "expand",
     "read_text",
     "warn",
@@ -87,6 +88,11 @@ def expand(names: Sequence[str]) -> Iterator[Source]:
 
 def _hidden(path: Path, below: Path) -> bool:
     return any(part.startswith(".") for part in path.relative_to(below).parts)
+
+
+def count(number: int, noun: str, many: str = "") -> str:
+    """A number with its noun: `1 file`, `2 files`, and `many` for nouns that take no plain s."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
 def read_text(name: str) -> str:

@@ -12,15 +12,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from inspector_app.commands.base import EXIT_OK, Command, CommandError, Source, read_text
+from inspector_app.commands.base import EXIT_OK, Command, CommandError, Source, read_text, warn
 from inspector_app.commands.encode import add_input_arguments, choose_pack, read_conversations
 from inspector_app.commands.handle_table import load_rows, registry_of
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.views.hidden import displayable
+from modelcontext_core.decode import DecodeItem
 from modelcontext_core.messages import ToolCall
 from modelcontext_core.registry import Registry
 
 __all__ = ["COMMAND"]
+
+_MOST_TOLD = 20
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,11 +47,12 @@ def _run(arguments: argparse.Namespace) -> int:
         print_json({"text": report.text, "items": [asdict(item) for item in report.items]}, indent=2)
     else:
         _print_payload(report.text if report.text.endswith("\n") else report.text + "\n")
+        _warn_items(report.items)
     return EXIT_OK
 
 
 def _decode_call(registry: Registry, tool: str, text: str, *, as_json: bool) -> int:
-    """Arguments are restored by the rules of their tool; the exit code stays 0, the report names what is unresolved."""
+    """Arguments are restored by the rules of their tool; the exit code stays 0, what is unresolved is named."""
     (call,) = registry.decode_tool_calls([ToolCall(name=tool, arguments=text.strip())])
     if as_json:
         print_json(
@@ -61,7 +65,20 @@ def _decode_call(registry: Registry, tool: str, text: str, *, as_json: bool) -> 
         )
     else:
         _print_payload(call.arguments + "\n")
+        if call.unresolved_handles:
+            warn(f"unresolved: {', '.join(call.unresolved_handles)}; a call like this must not run")
     return EXIT_OK
+
+
+def _warn_items(items: Sequence[DecodeItem]) -> None:
+    """Whatever was not restored is named beside the text: without this, a handle that is left out leaves no trace."""
+    told = [item for item in items if item.kind != "restored"]
+    for item in told[:_MOST_TOLD]:
+        what = "left out" if item.out_start == item.out_end else "left as it is"
+        nearest = f"; nearest is {item.nearest}" if item.nearest else ""
+        warn(f"{what}: {item.written} ({item.reason.replace('_', ' ')}{nearest})")
+    if len(told) > _MOST_TOLD:
+        warn(f"and {len(told) - _MOST_TOLD:,} more; --json lists all")
 
 
 def _print_payload(text: str) -> None:

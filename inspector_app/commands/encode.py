@@ -40,7 +40,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=sorted(formats.format_names()),
         metavar="NAME",
-        help=f"read as one of {', '.join(sorted(formats.format_names()))} instead of finding it by content",
+        help="read as this format instead of finding it by content (the command `formats` lists them)",
     )
     parser.add_argument(
         "--pack",

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from inspector_app.commands.base import EXIT_OK, EXIT_USAGE, Command, Source, expand, warn
+from inspector_app.commands.base import EXIT_OK, EXIT_USAGE, Command, Source, count, expand, warn
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.views.hidden import one_line
-from inspector_app.words.common import plural
 from modelcontext_core import formats
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Notice
@@ -71,7 +70,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print_json({"files": documents}, indent=2)
     if unreadable:
         # What is wrong with each stands in the output; this is for whoever looks at the exit code only.
-        warn(f"error: {len(unreadable):,} of {_counted(files, 'file')} cannot be read: {', '.join(unreadable[:5])}")
+        warn(f"error: {len(unreadable):,} of {count(files, 'file')} cannot be read: {', '.join(unreadable[:5])}")
     return EXIT_USAGE if unreadable else EXIT_OK
 
 
@@ -113,10 +112,10 @@ def _lines(seen: Seen) -> Iterator[str]:
     if seen.formats:
         yield f"{name}: {_names(seen.formats)}"
         counted = [
-            _counted(len(seen.conversations), "conversation"),
-            _counted(seen.messages, "message"),
-            *([_counted(seen.chunks, "stream chunk")] if seen.chunks else []),
-            _counted(len(seen.notices), "notice"),
+            count(len(seen.conversations), "conversation"),
+            count(seen.messages, "message"),
+            *([count(seen.chunks, "stream chunk")] if seen.chunks else []),
+            count(len(seen.notices), "notice"),
         ]
         yield f"  {', '.join(counted)}"
     if seen.error is not None:
@@ -130,10 +129,6 @@ def _names(found: Counter[str]) -> str:
     titles = formats.format_names()
     names = [f"{titles.get(name, name)} [{name}]" for name, _ in found.most_common()]
     return " and ".join(names) if len(names) == 1 else f"records of several formats: {', '.join(names)}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {plural(number, what)}"
 
 
 def _reason(error: UnreadableTrace | OSError) -> str:

@@ -22,10 +22,11 @@ from inspector_app.commands.base import (
     EXIT_USAGE,
     Command,
     CommandError,
+    count,
     expand,
     warn,
 )
-from inspector_app.commands.encode import BUILTIN
+from inspector_app.commands.encode import BUILTIN, DISCOVERED
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.views.hidden import one_line
 from modelcontext_core import formats
@@ -57,13 +58,20 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read as this format instead of finding it by content (the command `formats` lists them)",
     )
     parser.add_argument(
-        "--detectors", default="uuid", metavar="NAMES", help=f"what to look for: some of {','.join(DETECTORS)}, or all"
+        "--detectors",
+        default="uuid",
+        metavar="NAMES",
+        help=f"what to look for, with commas between: {', '.join(DETECTORS)}; or all (default: uuid)",
     )
     parser.add_argument(
-        "--pattern", action="append", default=[], metavar="NAME=REGEX", help="also look for a pattern of your own"
+        "--pattern",
+        action="append",
+        default=[],
+        metavar="NAME=REGEX",
+        help="also look for a pattern of your own (needs the extra `patterns`)",
     )
-    parser.add_argument("--fail-on", choices=("unregistered", "any"), help="exit 1 when there are such leaks")
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="leaks that were accepted do not count")
+    parser.add_argument("--fail-on", choices=("unregistered", "any"), help="exit 1 when such leaks are left")
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="leaks that this file accepts do not count")
     parser.add_argument("--accept", metavar="REASON", help="write everything found into --baseline, with this reason")
     parser.add_argument(
         "--report", type=Path, metavar="OUT", help="write the report; the Leaks page and --from open it"
@@ -72,12 +80,16 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--apply", type=Path, metavar="OUT", help="write the pack with every suggestion applied")
     parser.add_argument("--values", action="store_true", help="whole identifiers instead of their beginnings")
     parser.add_argument("--no-suggestions", action="store_true", help="only find, propose nothing: faster")
-    parser.add_argument("--processes", type=int, metavar="N", help="how many processes (default: all cores)")
+    parser.add_argument("--processes", type=int, metavar="N", help="how many processes (default: one for each core)")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.saved and arguments.inputs:
+        raise CommandError("--from reads a saved report and scans nothing: leave the files out")
+    if arguments.processes is not None and arguments.processes < 1:
+        raise CommandError(f"--processes {arguments.processes}: at least 1 is wanted")
     baseline = _baseline(arguments)
     pack = _pack(arguments.pack)
     saved = _load(arguments.saved) if arguments.saved else _scan(arguments, pack)
@@ -115,6 +127,10 @@ def _exit_code(arguments: argparse.Namespace, report: LeakReport, judged: Judged
 
 
 def _pack(name: str) -> ToolPolicies:
+    if name == DISCOVERED and not Path(name).exists():
+        raise CommandError(
+            "--pack discovered: leaks count under declared rules only; `policy discover --out FILE` writes found ones"
+        )
     try:
         return DEFAULT_POLICIES if name == BUILTIN else ToolPolicies.load(Path(name))
     except OSError as error:
@@ -262,6 +278,7 @@ def _write(path: Path, text: str) -> None:
         write_whole(path, text.encode("utf-8"))
     except OSError as error:
         raise CommandError(f"{path} is not written: {error.strerror or error}") from error
+    warn(f"{path}: written")
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:
@@ -272,15 +289,17 @@ def _print(saved: SavedReport, judged: Judged, *, compared: bool) -> None:
     totals = saved.report.totals
     lines = [
         (
-            f"{totals.leaks} raw ids left in {totals.leaking_traces} of {totals.traces} traces"
+            f"{count(totals.leaks, 'raw id')} left in {totals.leaking_traces} of {count(totals.traces, 'trace')}"
             f" ({totals.unregistered} unregistered, {totals.registered} known but missed);"
             f" {totals.on_purpose} in user text, left on purpose"
         ),
-        f"{totals.sources} files, {totals.messages} messages, {totals.bytes / 1e6:.1f} MB"
+        f"{count(totals.sources, 'file')}, {count(totals.messages, 'message')}, {totals.bytes / 1e6:.1f} MB"
         + (f"; {totals.unreadable} could not be read" if totals.unreadable else ""),
     ]
     if compared:
-        lines.append(f"against the baseline: {judged.new_leaks} new, {len(judged.gone)} entries gone")
+        lines.append(
+            f"against the baseline: {judged.new_leaks} new, {count(len(judged.gone), 'entry', 'entries')} gone"
+        )
         lines += [f"expired {each.until}: {each.what or each.fingerprint}" for each in judged.expired]
     rows = sorted(judged.new.items(), key=lambda row: (-row[1].occurrences, row[0]))
     for key, counts in rows[:_SHOWN_ROWS]:

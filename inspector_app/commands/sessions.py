@@ -6,12 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, STDIN, Command, CommandError, warn
+from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, STDIN, Command, CommandError, count, warn
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.commands.session_diff import context_diff, context_lines, context_text, field_changes
 from inspector_app.views.hidden import one_line
@@ -44,8 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     show = actions.add_parser("show", help="one session: checkpoints, attempts, payloads; or one active context")
     show.add_argument("store", metavar="STORE", help=_STORE_HELP)
-    show.add_argument("session", metavar="SESSION")
-    show.add_argument("--revision", type=int, metavar="N", help="print the active context of this checkpoint")
+    show.add_argument("session", metavar="SESSION", help="its id, see `sessions list`")
+    show.add_argument("--revision", type=int, metavar="N", help="print the active context of this revision only")
 
     verify = actions.add_parser("verify", help="read sessions again and name every break; exits 1 when there is one")
     verify.add_argument("store", metavar="STORE", help=_STORE_HELP)
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     export = actions.add_parser("export", help="write one session as JSON Lines")
     export.add_argument("store", metavar="STORE", help=_STORE_HELP)
-    export.add_argument("session", metavar="SESSION")
+    export.add_argument("session", metavar="SESSION", help="its id")
     export.add_argument("--out", type=Path, metavar="FILE", help="a new file (default: standard output)")
 
     importing = actions.add_parser("import", help="replay an exported session into a store, all of it or nothing")
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     diff = actions.add_parser("diff", help="compare two checkpoints; exits 1 when they differ")
     diff.add_argument("store", metavar="STORE", help=_STORE_HELP)
-    diff.add_argument("session", metavar="SESSION")
+    diff.add_argument("session", metavar="SESSION", help="its id")
     diff.add_argument("before", type=int, metavar="FROM", help="a revision")
     diff.add_argument("after", type=int, metavar="TO", help="another revision")
 
@@ -161,22 +161,28 @@ def _all_payloads(store: ContextStore, session_id: str) -> Iterator[PayloadRow]:
 def _list(arguments: argparse.Namespace) -> int:
     with _opened(arguments.store) as store:
         info = store.info()
-        heads = _all_heads(store, arguments.prefix)
+        heads, timed = _all_heads(store, arguments.prefix), _has_times(store)
         if arguments.json:
-            print_json({"store": asdict(info), "sessions": [_head_json(head) for head in heads]}, indent=2)
+            sessions = [_head_json(head, timed=timed) for head in heads]
+            print_json({"store": asdict(info), "sessions": sessions}, indent=2)
             return EXIT_OK
-        rows = [_head_cells(head) for head in heads]
+        rows = [_head_cells(head, timed=timed) for head in heads]
     _print_table(("session", "revision", "events", "payloads", "binding", "last commit"), rows)
     return EXIT_OK
 
 
-def _head_cells(head: SessionHead) -> Sequence[str]:
+def _has_times(store: ContextStore) -> bool:
+    """An export has no times: what was replayed into memory only knows when it was read."""
+    return store.info().kind != "memory"
+
+
+def _head_cells(head: SessionHead, *, timed: bool) -> Sequence[str]:
     binding = f"{head.binding.provider}/{head.binding.model}"
     counts = (head.revision.session, head.event_count, head.payload_count)
-    return head.session_id, *map(str, counts), binding, _time(head.committed_at)
+    return head.session_id, *map(str, counts), binding, _time(head.committed_at, timed=timed)
 
 
-def _head_json(head: SessionHead) -> dict[str, Any]:
+def _head_json(head: SessionHead, *, timed: bool) -> dict[str, Any]:
     return {
         "session_id": head.session_id,
         "revision": asdict(head.revision),
@@ -185,7 +191,7 @@ def _head_json(head: SessionHead) -> dict[str, Any]:
         "event_count": head.event_count,
         "payload_count": head.payload_count,
         "context_bytes": head.context_bytes,
-        "committed_at": head.committed_at.isoformat(),
+        "committed_at": head.committed_at.isoformat() if timed else None,
     }
 
 
@@ -197,11 +203,12 @@ def _show(arguments: argparse.Namespace) -> int:
         totals = store.payload_totals(arguments.session)
         history = list(_all_history(store, arguments.session))
         payloads = list(_all_payloads(store, arguments.session))
+        timed = _has_times(store)
     if arguments.json:
         document = {
-            **_head_json(head),
+            **_head_json(head, timed=timed),
             "payload_totals": asdict(totals),
-            "history": [_entry_json(entry) for entry in history],
+            "history": [_entry_json(entry, timed=timed) for entry in history],
             "payloads": [_payload_json(row) for row in payloads],
         }
         print_json(document, indent=2)
@@ -212,7 +219,7 @@ def _show(arguments: argparse.Namespace) -> int:
     states = f"{totals.revoked} revoked, {totals.shared} shared"
     _print_lines([f"payloads {totals.rows}: {states}, {totals.stored_bytes} bytes stored"])
     _print_lines([f"saved by sharing: {totals.saved_bytes} bytes", ""])
-    _print_table(("revision", "time", "operation", "events", "context", "outcome"), _timeline(history))
+    _print_table(("revision", "time", "operation", "events", "context", "outcome"), _timeline(history, timed=timed))
     if payloads:
         _print_lines([""])
         _print_table(("payload", "bytes", "retention", "state", "held by"), [_payload_cells(row) for row in payloads])
@@ -227,19 +234,19 @@ def _show_context(checkpoint: Checkpoint, *, as_json: bool) -> int:
     return EXIT_OK
 
 
-def _timeline(history: Sequence[HistoryEntry]) -> Iterator[Sequence[str]]:
+def _timeline(history: Sequence[HistoryEntry], *, timed: bool) -> Iterator[Sequence[str]]:
     """A row a checkpoint, and below it those attempts that stored nothing while it was the newest."""
     for entry in history:
         last = entry.checkpoint.revision.source
         events = f"{last - entry.new_events + 1}-{last}" if entry.new_events else "none"
         number = str(entry.checkpoint.revision.session)
-        time, size = _time(entry.committed_at), f"{entry.context_bytes} B"
+        time, size = _time(entry.committed_at, timed=timed), f"{entry.context_bytes} B"
         yield number, time, entry.operation_id, events, size, "committed"
         for attempt in entry.attempts:
-            yield "", _time(attempt.at), attempt.operation_id, "", "", attempt.outcome.replace("_", " ")
+            yield "", _time(attempt.at, timed=timed), attempt.operation_id, "", "", attempt.outcome.replace("_", " ")
 
 
-def _entry_json(entry: HistoryEntry) -> dict[str, Any]:
+def _entry_json(entry: HistoryEntry, *, timed: bool) -> dict[str, Any]:
     checkpoint = json.loads(to_json(entry.checkpoint))
     del checkpoint["active_context"]
     return {
@@ -250,7 +257,7 @@ def _entry_json(entry: HistoryEntry) -> dict[str, Any]:
         "payloads": [record.ref.ref for record in entry.payloads],
         "context_bytes": entry.context_bytes,
         "context_sha256": entry.context_sha256,
-        "committed_at": entry.committed_at.isoformat(),
+        "committed_at": entry.committed_at.isoformat() if timed else None,
         "attempts": [{**asdict(attempt), "at": attempt.at.isoformat()} for attempt in entry.attempts],
     }
 
@@ -262,7 +269,7 @@ def _payload_json(row: PayloadRow) -> dict[str, Any]:
 
 def _payload_cells(row: PayloadRow) -> Sequence[str]:
     state = "revoked" if row.record.revoked else "stored" if row.stored else "no bytes"
-    held = f"{row.holders} holder(s), {row.sessions} session(s)"
+    held = f"{count(row.holders, 'holder')}, {count(row.sessions, 'session')}"
     return row.record.ref.ref, str(row.record.ref.size), row.record.retention, state, held
 
 
@@ -278,7 +285,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     else:
         for report in reports:
             counts = f"{report.checkpoints} checkpoints, {report.events} events, {report.payloads} payloads"
-            _print_lines([f"{report.session_id}: {counts}, {_count(len(report.breaks), 'break')}"])
+            _print_lines([f"{report.session_id}: {counts}, {count(len(report.breaks), 'break')}"])
             _print_lines(f"  {item.kind}: {item.where}: {item.text}" for item in report.breaks)
     return EXIT_OK if all(report.ok for report in reports) else EXIT_FOUND
 
@@ -312,15 +319,16 @@ def _write_new(path: Path, lines: Iterable[bytes]) -> None:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    store = open_store(_url(arguments.store), create=arguments.create, migrate=False)
-    try:
-        if arguments.file == STDIN:
-            report = store.import_(_binary_lines(sys.stdin.buffer))
-        else:
-            with Path(arguments.file).open("rb") as file:
-                report = store.import_(file)
-    finally:
-        store.close()
+    name = arguments.store
+    if not arguments.create and "://" not in name and name != "memory:" and not Path(name).exists():
+        raise CommandError(f"{name}: there is no such file; --create makes a new store")
+    # The export first: a wrong name makes no store.
+    with nullcontext(sys.stdin.buffer) if arguments.file == STDIN else Path(arguments.file).open("rb") as file:
+        store = open_store(_url(arguments.store), create=arguments.create, migrate=False)
+        try:
+            report = store.import_(_binary_lines(file))
+        finally:
+            store.close()
     if arguments.json:
         print_json(asdict(report), indent=2)
     else:
@@ -350,12 +358,8 @@ def _diff(arguments: argparse.Namespace) -> int:
 # ---- printing
 
 
-def _time(at: Any) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S}Z"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _time(at: Any, *, timed: bool) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}Z" if timed else "unknown"
 
 
 def _print_lines(lines: Iterable[str]) -> None:

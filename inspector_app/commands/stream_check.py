@@ -54,10 +54,15 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a handle table, as printed by encode --json (default: the trace's own, or one made for the text)",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random cuts (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="a number; other random cuts for another one (default: 0)"
+    )
     parser.add_argument("--json", action="store_true", help="a report instead of sentences")
     parser.add_argument(
-        "--format", choices=sorted(formats.format_names()), metavar="NAME", help="read as this format, see `encode`"
+        "--format",
+        choices=sorted(formats.format_names()),
+        metavar="NAME",
+        help="read as this format instead of finding it by content (the command `formats` lists them)",
     )
 
 
@@ -79,7 +84,7 @@ def _run(arguments: argparse.Namespace) -> int:
             if arguments.json:
                 documents.append(_document(source, subject, report, given=given is not None))
             else:
-                print_text(_sentences(source, subject, report))
+                print_text(_sentences(source, subject, report, arguments.handles))
     if arguments.json:
         print_json(documents, indent=2)
     return EXIT_OK if ok else EXIT_FOUND
@@ -151,9 +156,11 @@ def _watch(held: data.Held, subject: Subject, registry: Registry, decoder: MakeD
     return report
 
 
-def _sentences(source: Source, subject: Subject, report: CutReport) -> str:
+def _sentences(source: Source, subject: Subject, report: CutReport, table: Path | None) -> str:
     what = "captured stream" if subject.choice == CAPTURE else f"answer in message {subject.choice}"
     whose = "handles of the trace" if subject.registry_kind == "trace" else "handles made for this text"
+    if table is not None:
+        whose = f"handles of {table}"
     if subject.made:
         what += ", as a model with handles would have streamed it"
     lines = [f"{source.name}: {what}, {subject.characters:,} characters, {whose}"]

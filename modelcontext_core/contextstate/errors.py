@@ -60,7 +60,7 @@ class InvalidRecordError(ContextStateError):
     def __init__(self, field: str, reason: str) -> None:
         self.field = field
         self.reason = reason
-        super().__init__(f"invalid context record: {field}: {reason}")
+        super().__init__(": ".join(filter(None, ("invalid context record", field, reason))))
 
 
 class SessionNotFoundError(ContextStateError):

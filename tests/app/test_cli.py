@@ -296,10 +296,10 @@ def test_characters_that_cannot_be_written_are_escaped(run: Run) -> None:
 
 
 def test_decode_restores_by_the_trace(run: Run, trace: Path) -> None:
-    """The answer to a trace is restored with the handles of that trace; an unknown handle disappears."""
+    """The answer to a trace is restored with the handles of that trace; an unknown handle disappears, and is named."""
     ran = run("decode", "--trace", str(trace), "see kb://1 and kb://9.")
 
-    assert Ran(0, f"see weknora://kb/{KB} and .\n", "") == ran
+    assert Ran(0, f"see weknora://kb/{KB} and .\n", "left out: kb://9 (never issued; nearest is kb://1)\n") == ran
 
 
 def test_decode_restores_by_a_handle_table(run: Run, trace: Path, tmp_path: Path) -> None:
@@ -323,6 +323,8 @@ def test_decode_of_a_call_follows_the_rules_of_its_tool(run: Run, tmp_path: Path
         "argument_resolution": "partially_resolved",
         "unresolved_handles": ["kb://3"],
     } == json.loads(ran.out)
+    ran = run("decode", "--handles", str(table), "--tool", "search_knowledge", call)
+    assert "unresolved: kb://3; a call like this must not run\n" == ran.err
 
 
 def test_the_decode_report_lists_every_handle(run: Run, trace: Path) -> None:

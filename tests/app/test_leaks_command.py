@@ -43,10 +43,20 @@ def test_a_clean_folder_passes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("nowhere",), (), ("--from", "nowhere.json"), ("--accept", "x", "."), ("--detectors", "guid", ".")]
+    "arguments",
+    [
+        ("nowhere",),
+        (),
+        ("--from", "nowhere.json"),
+        ("--from", "saved.json", "."),
+        ("--accept", "x", "."),
+        ("--detectors", "guid", "."),
+        ("--pack", "discovered", "."),
+        ("--processes", "0", "."),
+    ],
 )
 def test_bad_usage_is_two(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    """Missing input, a missing report, accepting without a file, an unknown detector: exit code 2 and a sentence."""
+    """What is missing, unknown, or says two things at once gives exit code 2 and a sentence."""
     assert 2 == leaks(*arguments)
     assert "error:" in capsys.readouterr().err
 

@@ -154,6 +154,23 @@ def test_an_export_does_not_overwrite_a_file(run: Run, database: Path, tmp_path:
     assert not (tmp_path / "half.jsonl").exists()
 
 
+def test_an_export_has_no_times(run: Run) -> None:
+    """When an export was read is not told as the time of a commit."""
+    assert "unknown" in run("list", SAMPLE).text
+    assert run("show", SAMPLE, "support-7741", "--json").json["committed_at"] is None
+
+
+def test_an_import_makes_a_store_only_when_asked_and_for_an_export_that_is_there(run: Run, tmp_path: Path) -> None:
+    """A missing store names the option; a missing export leaves no store behind."""
+    store = tmp_path / "new.db"
+    with pytest.raises(CommandError, match="--create"):
+        run("import", store, SAMPLE)
+    with pytest.raises(CommandError, match=r"nowhere\.jsonl"):
+        run("import", store, tmp_path / "nowhere.jsonl", "--create")
+
+    assert not store.exists()
+
+
 def test_import_reads_standard_input(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`-` is standard input."""
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(SAMPLE.read_bytes())))
