@@ -28,9 +28,10 @@ def cover_citations(encoded: EncodedConversation, found: Iterable[Occurrence]) -
     marked = {}
     skipped = 0
     for index, message in enumerate(encoded.messages[encoded.first :], encoded.first):
-        skipped += sum(part.type == "citation" for part in message.parts)
+        if message.parts:
+            skipped += sum(part.type == "citation" for part in message.parts)
         for path, text in _texts(message):
-            if any(mark in text for mark in _MARKS):
+            if "<" in text and any(mark in text for mark in _MARKS):
                 marked[index, path] = text
     spans: dict[tuple[int, str], list[Span]] = {place: [] for place in marked}
     inside: dict[tuple[int, str], list[Occurrence]] = {place: [] for place in marked}
@@ -74,7 +75,6 @@ def cover_file_names(encoded: EncodedConversation, detectors: Detectors = DEFAUL
     identifiers are counted so; those without a name are skipped."""
     total = Coverage()
     for message in encoded.messages[encoded.first :]:
-        # Most messages have none.
         for part in message.parts:
             if part.type not in ("text", "citation"):
                 name = _name(part)

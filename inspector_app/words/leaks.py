@@ -9,8 +9,8 @@ from inspector_app.words.common import OurName, bytes_text, plural
 PAGE: Final = "Leaks"
 EMPTY_TITLE: Final = "Find the place that masking forgot"
 EMPTY_TEXT: Final = (
-    "Open one trace, a folder of thousands, or a report that `leaks --report` saved. Every raw identifier that still "
-    "reaches the model is counted where it stands, with the rule that would replace it."
+    "Open one trace, a folder of thousands, or a report that the command leaks --report saved. Every raw identifier "
+    "that still reaches the model is counted where it stands, with the rule that would replace it."
 )
 UPLOAD: Final = "Traces, or a saved report"
 PATH: Final = "Path"
