@@ -65,6 +65,8 @@ MAX_NOTICES: Final = 500
 LAST_BUCKET: Final = 500
 # How many times more a collector holds before it is cut back: that costs as much as what it holds.
 _SLACK: Final = 4
+# After every hash.
+_LAST: Final = "~"
 
 
 def scan(
@@ -131,6 +133,9 @@ class Collector:
         self._identities: dict[IdentityKey, Identity] = {}
         self._more_identities = 0
         self._occurrences: list[Occurrence] = []
+        # What comes after these was cut, and would be again.
+        self._last_identity = _LAST
+        self._last_of_row: dict[tuple[Any, ...], str] = {}
         self._coverage: dict[str, Coverage] = {}
         self._along: Counter[tuple[int, bool]] = Counter()
         self._notices: dict[NoticeKey, NoticeRow] = {}
@@ -193,9 +198,9 @@ class Collector:
         self._totals += report.totals
         _add_all(self._rows, report.rows.items())
         self._more_rows += report.more_rows
-        _add_all(self._identities, report.identities.items())
+        self._add_identities(report.identities)
         self._more_identities += report.more_identities
-        self._occurrences += report.occurrences
+        self._add_occurrences(report.occurrences)
         _add_all(self._coverage, report.coverage.items())
         self._along.update(report.along)
         _add_all(self._notices, report.notices.items())
@@ -219,6 +224,24 @@ class Collector:
             notices=dict(sorted(self._notices.items())),
             more_notices=self._more_notices,
         )
+
+    def _add_identities(self, more: Mapping[IdentityKey, Identity]) -> None:
+        """Add identifiers; those that a cut would drop again are only counted."""
+        known, last = self._identities, self._last_identity
+        for key, count in more.items():
+            if key.identity > last:
+                self._more_identities += count.registered + count.unregistered
+            else:
+                old = known.get(key)
+                known[key] = count if old is None else old + count
+
+    def _add_occurrences(self, more: Sequence[Occurrence]) -> None:
+        """Add to the sample, but for those that come after the last one of a row that was cut: a row never keeps more
+        of them later, since others only move it back."""
+        last = self._last_of_row
+        if last:
+            more = [each for each in more if each.identity <= last.get(_row_of(each), _LAST)]
+        self._occurrences += more
 
     def _notice(self, kind: str, text: str, where: str) -> None:
         _add_all(self._notices, [(NoticeKey(kind, masked(text)), NoticeRow(1, where))])
@@ -251,7 +274,7 @@ class Collector:
         self._totals += Totals(
             leaking_traces=int(bool(times)), registered=registered, unregistered=unregistered, on_purpose=on_purpose
         )
-        self._occurrences += found
+        self._add_occurrences(found)
 
     def _covered(self, position: str, more: Coverage) -> None:
         _add_all(self._coverage, [(position, more)])
@@ -294,6 +317,8 @@ class Collector:
         if full or len(self._identities) > slack * MAX_IDENTITIES:
             self._identities, gone = _smallest(self._identities, MAX_IDENTITIES, lambda key: key.identity)
             self._more_identities += sum(each.registered + each.unregistered for each in gone)
+            if gone:
+                self._last_identity = max(key.identity for key in self._identities)
         if full or len(self._notices) > slack * MAX_NOTICES:
             self._notices, unsaid = _smallest(self._notices, MAX_NOTICES, lambda key: short_hash(*key))
             self._more_notices += sum(each.times for each in unsaid)
@@ -307,7 +332,7 @@ class Collector:
         """
         if len(self._occurrences) <= MAX_OCCURRENCES:
             return
-        self._occurrences.sort(key=_by_hash)
+        self._occurrences.sort(key=_hash_first)
         ranks: Counter[tuple[Any, ...]] = Counter()
         ranked = []
         for number, each in enumerate(self._occurrences):
@@ -315,14 +340,15 @@ class Collector:
             ranks[key] += 1
             ranked.append((ranks[key], number))
         ranked.sort()
+        for _, number in ranked[MAX_OCCURRENCES:]:
+            each = self._occurrences[number]
+            key = _row_of(each)
+            self._last_of_row[key] = min(each.identity, self._last_of_row.get(key, _LAST))
         self._occurrences = [self._occurrences[number] for _, number in ranked[:MAX_OCCURRENCES]]
-
-
-def _by_hash(each: Occurrence) -> tuple[str, Occurrence]:
-    return each.identity, each
 
 
 # The fields of an occurrence that make a key of it: a key made of them is equal to one that is a record.
 _row_of: Final = itemgetter(*map(Occurrence._fields.index, RowKey._fields))
 _identity_of: Final = itemgetter(*map(Occurrence._fields.index, IdentityKey._fields))
 _message_of: Final = itemgetter(*map(Occurrence._fields.index, ("conversation", "message")))
+_hash_first: Final = itemgetter(Occurrence._fields.index("identity"), *range(len(Occurrence._fields)))
