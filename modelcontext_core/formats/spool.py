@@ -64,7 +64,7 @@ def by_trace(nodes: Iterator[Node], pieces: Pieces, report: Report) -> Iterator[
     for node in nodes:
         held.append(node)
         size += len(node.document.data)
-        if size > MAX_HELD_SPAN_BYTES and len(held) > 1:
+        if size > MAX_HELD_SPAN_BYTES:
             break
     else:
         yield iter(held)

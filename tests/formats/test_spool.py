@@ -231,3 +231,12 @@ def test_runs_of_one_thread_stay_together() -> None:
     ]
 
     assert [["Where is it?", "In the hall.", "Thanks", "In the hall."]] == told(iter_traces(lines(records)))
+
+
+@pytest.mark.usefixtures("small")
+def test_one_large_document_is_read_trace_by_trace_too() -> None:
+    """A document with the spans of many traces is let go before they are told."""
+    document = json.dumps(export(*(span for spans in SPANS.values() for span in spans))).encode()
+
+    assert told(iter_traces(FAR_APART)) == told(iter_traces(document))
+    assert 3 == len(list(iter_traces(document)))
