@@ -43,7 +43,7 @@ _TOKENS: Final = (
     *(b"{", b"}", b"[", b"]", b'"', b"\\", b",", b":", b"\n", b"\r", b"\r\n", b"\n\n", b"\0", b"\xff", b"\xc3", b" "),
     *(b"data: ", b"data:[DONE]\n\n", b"event: x\n", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"null"),
     *(b'"\\ud800"', b"\\u0000", b"1e999", b"NaN", b"-", b"0x1", b"//c\n", b"/*", b"\xe2\x80\xa8", b"'", b"\x1f\x8b"),
-    *(b"PK\x03\x04", b"SQLite format 3\0", b"[" * 40, b'{"a":' * 40, b"9" * 60, b"true", b'{"role":"user"}'),
+    *(b"PK\x03\x04", b"SQLite format 3\0", b"[" * 40, b'{"a":' * 40, b"9" * 5000, b"true", b'{"role":"user"}'),
 )  # fmt: skip
 
 
