@@ -88,9 +88,10 @@ def assert_no_leaks(
 def _leak_line(leak: RawIdentifier, message: Message) -> str:
     text = _text_at(message, leak.path)
     before, after = text[max(0, leak.start - _CONTEXT) : leak.start], text[leak.end : leak.end + _CONTEXT]
-    tool = f' of tool "{message.name}"' if message.role == "tool" else ""
+    tool = f'result of tool "{message.name}"' if message.name else "result of a tool that is not named"
+    whose = tool if message.role == "tool" else message.role
     return (
-        f"  messages[{leak.message}].{leak.path} ({message.role}{tool}): {leak.value}\n"
+        f"  messages[{leak.message}].{leak.path} ({whose}): {leak.value}\n"
         f"    in   {f'{before}{leak.value}{after}'!r}\n"
         f"    fix  {_remedy(leak, message)}"
     )
@@ -102,6 +103,8 @@ def _remedy(leak: RawIdentifier, message: Message) -> str:
             return "reasoning with a signature is never edited: do not send it back once its text was decoded"
         case "inside_url":
             return "it is part of a URL, which stays whole: register the page, or build the URL without it"
+        case "opaque" if not message.name:
+            return "set `name` to the tool whose result this is: rules are found by it"
         case "opaque":
             return f'results of tool "{message.name}" stay as they are: declare the tool in the policy pack'
     if leak.registered:

@@ -43,7 +43,7 @@ def test_a_leak_is_reported_with_its_place_and_its_surroundings() -> None:
     told = failure_of(Message(role="user", content="hello"), message)
 
     assert told.startswith('1 raw identifier would reach the model (policy pack "builtin"):')
-    assert f'messages[1].content (tool of tool "find_order"): {DOCUMENT}' in told
+    assert f'messages[1].content (result of tool "find_order"): {DOCUMENT}' in told
     assert f"'Order {DOCUMENT} was shipped.'" in told
     assert "declare the tool in the policy pack" in told
 
@@ -52,6 +52,7 @@ def test_a_leak_is_reported_with_its_place_and_its_surroundings() -> None:
     ("message", "place", "remedy"),
     [
         (Message(role="system", content=DOCUMENT), "messages[0].content (system)", "nobody registered it"),
+        (Message(role="tool", content=DOCUMENT), "a tool that is not named", "set `name`"),
         (
             Message(role="assistant", reasoning=DOCUMENT, reasoning_signature="s"),
             "messages[0].reasoning (assistant)",
