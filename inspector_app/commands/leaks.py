@@ -81,7 +81,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--values", action="store_true", help="whole identifiers instead of their beginnings")
     parser.add_argument("--no-suggestions", action="store_true", help="only find, propose nothing: faster")
     parser.add_argument("--processes", type=int, metavar="N", help="how many processes (default: one for each core)")
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler: tcp://host:8786"
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
@@ -217,6 +219,8 @@ def _pieces(inputs: Sequence[str], format_name: str, spool: Path) -> Iterator[Pi
 
 
 def _on_cluster(arguments: argparse.Namespace, settings: Settings) -> ScanResult:
+    if ":" not in arguments.scheduler:
+        raise CommandError(f"--scheduler {arguments.scheduler}: an address with its port is wanted: tcp://host:8786")
     try:
         # The extra `cluster` is not installed with the app.
         cluster = import_module("modelcontext_core.cluster")

@@ -116,6 +116,8 @@ def _url(name: str) -> str:
     """The address that the argument is, or that stands for the file it names."""
     if "://" in name or name == "memory:":
         return name
+    if Path(name).is_dir():
+        raise CommandError(f"{name}: this is a folder; name the file of the store")
     return f"sqlite:///{Path(name).absolute()}"
 
 

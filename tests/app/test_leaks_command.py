@@ -53,6 +53,7 @@ def test_a_clean_folder_passes(tmp_path: Path) -> None:
         ("--detectors", "guid", "."),
         ("--pack", "discovered", "."),
         ("--processes", "0", "."),
+        ("--scheduler", "here", "."),
     ],
 )
 def test_bad_usage_is_two(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:

@@ -223,6 +223,7 @@ def test_diff_shows_what_laying_out_would_hide(run: Run, tmp_path: Path) -> None
     [
         ("list", "missing.db"),
         ("list", "mysql://x/y"),
+        ("list", "."),
         ("show", "STORE", "nobody"),
         ("show", "STORE", "s", "--revision", "9"),
         ("verify", "STORE", "nobody"),
