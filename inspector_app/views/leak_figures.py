@@ -12,7 +12,7 @@ __all__ = ["along", "top"]
 
 _FAULT = "#B3261E"
 _MISSED = "#DF7F6B"
-_MOST_SHOWN = 15
+_MOST_SHOWN = 12
 _HEIGHT = 268  # as the panel beside it
 
 
@@ -44,7 +44,7 @@ def top(report: LeakReport, known: str) -> go.Figure:
     figure = go.Figure(go.Bar(x=[times for times, *_ in found[:_MOST_SHOWN]], y=names, orientation="h"))
     figure.update_traces(marker_color=_FAULT)
     figure.update_layout(xaxis_title=words.leaks.COUNT_AXIS)
-    figure.update_yaxes(autorange="reversed", type="category")
+    figure.update_yaxes(autorange="reversed", type="category", dtick=1)
     return _framed(figure, height=_HEIGHT - 30)  # a note stands below it
 
 
