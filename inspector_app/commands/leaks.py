@@ -32,6 +32,7 @@ from inspector_app.views.hidden import one_line
 from modelcontext_core import formats
 from modelcontext_core.baseline import Baseline, Judged, judge
 from modelcontext_core.detectors import DETECTORS, Detectors, UserPattern
+from modelcontext_core.errors import ModelContextError
 from modelcontext_core.files import write_whole
 from modelcontext_core.leak_batch import Piece, ScanResult, Settings, locally, make_tasks, pieces_of, scan_files
 from modelcontext_core.leak_json import SavedReport, dump_report, load_report, report_json
@@ -145,11 +146,17 @@ def _baseline(arguments: argparse.Namespace) -> Baseline:
         raise CommandError("--accept needs --baseline: the file to write")
     if path is None or (arguments.accept is not None and not path.exists()):
         return Baseline()
-    return Baseline.loads(_text(path))
+    try:
+        return Baseline.loads(_text(path))
+    except ModelContextError as error:
+        raise CommandError(f"{path}: {error}") from error
 
 
 def _load(path: Path) -> SavedReport:
-    return load_report(_text(path))
+    try:
+        return load_report(_text(path))
+    except ModelContextError as error:
+        raise CommandError(f"{path}: {error}") from error
 
 
 def _text(path: Path) -> str:

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read as this format instead of finding it by content (the command `formats` lists them)",
     )
     discover.add_argument("--base", default=BUILTIN, metavar="builtin|FILE", help="the pack to extend")
-    discover.add_argument("--out", metavar="FILE", help="write the pack to this file")
+    discover.add_argument("--out", metavar="FILE", help="write the pack to this file, over what is there")
     discover.add_argument("--toml", action="store_true", help="print the pack instead of the reasons")
 
     for action in (check, show, discover):

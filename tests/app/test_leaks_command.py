@@ -35,6 +35,16 @@ def test_leaks_fail_only_when_asked(folder: Path, more: tuple[str, ...], code: i
     assert code == leaks(folder, *more)
 
 
+@pytest.mark.parametrize("option", ["--from", "--baseline"])
+def test_a_file_of_another_kind_is_named(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Which of several files is no report or baseline is said."""
+    other = tmp_path / "other.json"
+    other.write_text("{}")
+
+    assert 2 == leaks(option, other, *(["."] if option == "--baseline" else []))
+    assert f"error: {other}: not a" in capsys.readouterr().err
+
+
 def test_a_clean_folder_passes(tmp_path: Path) -> None:
     """Nothing left is exit code 0 whatever is asked for."""
     tmp_path.joinpath("a.json").write_text(openai_json().replace(A, "x").replace(B, "y"), encoding="utf-8")
