@@ -188,7 +188,8 @@ def scan_task(task: Task, settings: Settings) -> ScanResult:
             collector.source(size=piece.size, unreadable=_reason(error), name=piece.path, whole=whole)
         else:
             collector.source(size=piece.size, name=piece.path, whole=whole)
-    advisor.measure()
+    if settings.suggest:
+        advisor.measure()
     return ScanResult(
         report=collector.report(),
         proposals=advisor.proposals,

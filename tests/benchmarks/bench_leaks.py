@@ -66,5 +66,5 @@ def test_a_scan_is_a_few_times_the_floor(tmp_path: Path) -> None:
         megabytes = result.report.totals.bytes / 1e6
         print(f"{megabytes:.0f} MB, suggestions {suggest}: {seconds:.1f} s, {seconds / floor:.1f} x the floor")
         assert 0 < result.report.totals.leaks <= found
-        if not suggest and TRACES >= 5_000:  # with fewer, starting the processes is what is measured
+        if TRACES >= 5_000:  # with fewer, starting the processes is what is measured
             assert seconds < MOST_TIMES_THE_FLOOR * floor
