@@ -7,11 +7,11 @@ canonical tag when the source is citable in this request, and disappears otherwi
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from html import escape, unescape
 
 from modelcontext_core import jsontext
 from modelcontext_core.grammar import (
-    CITATION_TAG,
     HandleToken,
     Space,
     attributes,
@@ -26,15 +26,16 @@ from modelcontext_core.scanner import Restored
 from modelcontext_core.sources import HandleSpaces
 
 
-def compact_citations(text: str, spaces: HandleSpaces, *, in_json: bool = False) -> tuple[str, list[Place]]:
-    """`text` with canonical tags replaced by references (CODEC section 4, step 3); the sources become navigable only.
+def compact_citations(
+    text: str, tags: Iterable[re.Match[str]], spaces: HandleSpaces, *, in_json: bool
+) -> tuple[str, list[Place]]:
+    """`text` with canonical tags, as `CITATION_TAG` finds them, replaced by references (CODEC section 4, step 3); the
+    sources become navigable only.
 
     `in_json` says that the text is JSON, where the reference stands inside a string and its quotes are escaped.
     """
-    if "<kb" not in text and "<web" not in text:
-        return text, []
     places = []
-    for tag in CITATION_TAG.finditer(text):
+    for tag in tags:
         if in_json and jsontext.leaves_string(tag[0]):
             continue  # it begins in one string and ends in another
         handle = _cited(text, tag, spaces, in_json)
@@ -99,7 +100,7 @@ class Restorer:
 
     def citation(self, space: Space, number: int | None) -> str | None:
         """The canonical tag of a source, or None when it is not citable now."""
-        if number is None or not self._citations or (space, number) not in self._spaces.citable:
+        if number is None or not self._citations or number not in self._spaces.citable[space]:
             return None
         if space == "web":
             page = self._spaces.pages[number]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from modelcontext_core import jsontext, resources
 from modelcontext_core.citations import compact_citations
-from modelcontext_core.grammar import format_handle, handle_tokens, is_free_text_id, may_be_mined
+from modelcontext_core.grammar import CITATION_TAG, handle_tokens, is_free_text_id, may_be_mined
 from modelcontext_core.handles import Place, link_regions, replace_places
 from modelcontext_core.labels import (
     Label,
@@ -205,10 +205,11 @@ class Encoder:
         for item in self._items:
             if isinstance(item, MessageText) and (item.role == "assistant" or is_source(item)):
                 text = item.rewriting.text
-                if "<kb" in text or "<web" in text:
+                tags = list(CITATION_TAG.finditer(text))
+                if tags:
                     self._at(item, item.rewriting.path)
                     in_json = item.role != "assistant" and looks_like_json(text)
-                    item.rewriting.apply(compact_citations(text, self._spaces, in_json=in_json))
+                    item.rewriting.apply(compact_citations(text, tags, self._spaces, in_json=in_json))
 
     def _register(self) -> None:
         keys = self._policies.keys
@@ -251,17 +252,17 @@ class Encoder:
         return free
 
     def _names(self, label: Label) -> bool:
-        return may_be_mined(label.value) or self._spaces.number_of(label.space, label.value) is not None
+        return may_be_mined(label.value) or self._spaces.find(label.space, label.value) is not None
 
     def _mine(self, label: Label) -> str | None:
         """The handle of a label's identity, registered when it may be taken from text; None when it is not known."""
         spaces, space = self._spaces, label.space
-        known = spaces.number_of(space, label.value)
+        known = spaces.find(space, label.value)
         if known is None:
             if not (label.mine and may_be_mined(label.value)):
                 return None
-        elif not self._citable and (label.tag is None or spaces.has_metadata(known)):
-            return format_handle(space, known)  # nothing that a replayed label could add
+        elif not self._citable and (label.tag is None or spaces.has_metadata(known[0])):
+            return known[1]  # nothing that a replayed label could add
         if space == "chunk":
             reference = tag_reference(label.value, label.tag)
             return spaces.register_chunk(reference, citable=self._citable)

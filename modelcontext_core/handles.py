@@ -10,6 +10,7 @@ build step.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -35,14 +36,19 @@ class KnownValues:
 
     def __init__(self) -> None:
         self._handles: dict[str, str] = {}
-        # The longest run of each value -> how far into the value it begins -> the lengths of those values.
-        self._anchors: dict[str, dict[int, list[int]]] = {}
-        # Values without any such run (all Chinese, say), by their first character -> their lengths.
-        self._firsts: dict[str, list[int]] = {}
-        self._shortest = 0
+        # Of a value with several runs, the longest -> how far into such values it begins, and how long they are. A
+        # value that is one run is found as it is.
+        self._anchors: dict[str, tuple[tuple[int, int], ...]] = {}
+        # The same for values without any run (all Chinese, say), by their first character.
+        self._firsts: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._shortest = sys.maxsize  # of all runs to look for
 
     def __len__(self) -> int:
         return len(self._handles)
+
+    def get(self, value: str) -> str | None:
+        """The handle of `value`, or None."""
+        return self._handles.get(value)
 
     def add(self, value: str, handle: str, *, replace: bool = False) -> None:
         """Makes `value` known; with `replace` a value that is known already gets the new handle."""
@@ -51,21 +57,21 @@ class KnownValues:
                 self._handles[value] = handle
             return
         self._handles[value] = handle
-        offset, anchor = max(
-            ((match.start(), match[0]) for match in _RUN.finditer(value)), key=lambda run: len(run[1]), default=(0, "")
-        )
-        if not anchor:
-            lengths = self._firsts.setdefault(value[0], [])
-        else:
-            lengths = self._anchors.setdefault(anchor, {}).setdefault(offset, [])
-            self._shortest = min(self._shortest or len(anchor), len(anchor))
-        if len(value) not in lengths:
-            lengths.append(len(value))
+        if _RUN.fullmatch(value):
+            self._shortest = min(self._shortest, len(value))
+            return
+        anchor = max(_RUN.findall(value), key=len, default="")
+        if anchor:
+            self._shortest = min(self._shortest, len(anchor))
+        table, key = (self._anchors, anchor) if anchor else (self._firsts, value[0])
+        shape, shapes = (value.find(anchor), len(value)), table.get(key, ())
+        if shape not in shapes:
+            table[key] = (*shapes, shape)
 
     def places(self, text: str) -> list[Place]:
         """Every place of a known value by the gluing rule, overlapping ones included, in no particular order."""
         found: list[Place] = []
-        if self._anchors:
+        if self._shortest < sys.maxsize:
             self._by_runs(text, found)
         if self._firsts:
             for match in re.finditer(f"[{re.escape(''.join(self._firsts))}]", text):
@@ -73,25 +79,29 @@ class KnownValues:
         return found
 
     def _by_runs(self, text: str, found: list[Place]) -> None:
-        anchors = self._anchors
+        handles, anchors, escapes = self._handles, self._anchors, "\\" in text
         for match in re.finditer(rf"[A-Za-z0-9_-]{{{self._shortest},}}", text):
             run = match[0]
-            offsets = anchors.get(run)
-            if offsets is not None:
-                for offset, lengths in offsets.items():
-                    self._try(text, match.start() - offset, lengths, found)
-            if run[0] in ESCAPE_LETTERS and match.start() and text[match.start() - 1] == "\\":
+            if run in handles:
+                found.append(Place(*match.span(), handles[run]))
+            if run in anchors:
+                self._try(text, match.start(), anchors[run], found)
+            if escapes and run[0] in ESCAPE_LETTERS and match.start() and text[match.start() - 1] == "\\":
                 # `\ndoc-1`: the letter belongs to the escape, the run that counts begins after it.
-                for offset, lengths in anchors.get(run[1:], {}).items():
-                    self._try(text, match.start() + 1 - offset, lengths, found)
+                run = run[1:]
+                if run in handles:
+                    found.append(Place(match.start() + 1, match.end(), handles[run]))
+                self._try(text, match.start() + 1, anchors.get(run, ()), found)
 
-    def _try(self, text: str, start: int, lengths: Iterable[int], found: list[Place]) -> None:
-        if start < 0 or not free_before(text, start, GLUE):
-            return
-        for length in lengths:
-            handle = self._handles.get(text[start : start + length])
-            if handle is not None and free_after(text, start + length, GLUE):
-                found.append(Place(start, start + length, handle))
+    def _try(self, text: str, at: int, shapes: Iterable[tuple[int, int]], found: list[Place]) -> None:
+        for offset, length in shapes:
+            start = at - offset
+            end = start + length
+            if start < 0 or (end < len(text) and text[end] in GLUE):
+                continue
+            handle = self._handles.get(text[start:end])
+            if handle is not None and free_before(text, start, GLUE):
+                found.append(Place(start, end, handle))
 
 
 def link_regions(text: str, *, scheme_handles: bool = False) -> list[tuple[int, int]]:

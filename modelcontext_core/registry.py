@@ -301,7 +301,7 @@ class Registry:
         issued: list[tuple[str, str, Space, bool]] = []
         for space, table in spaces.tables.items():
             for number in table:
-                citable = (space, number) in spaces.citable
+                citable = number in spaces.citable[space]
                 issued.append((format_handle(space, number), spaces.durable(space, number) or "", space, citable))
         for word_space in WORD_PREFIXES:
             issued += [(handle, value, word_space, False) for handle, value in spaces.words[word_space].items()]

@@ -105,11 +105,10 @@ def _summaries(text: str) -> list[tuple[int, int]]:
 def replace_found(text: str, found: Found, spaces: HandleSpaces, *, uris: bool) -> tuple[str, list[Place]]:
     """Registers what was found, leftmost first, and writes the handles. URIs make navigable only; with `uris` off
     they stay (SQL takes bare ids)."""
-    spans = [(start, end, None) for start, end in found.references]
-    items: list[tuple[int, int, UriToken | None]] = list(spans)
-    if uris:
+    items: list[tuple[int, int, UriToken | None]] = [(start, end, None) for start, end in found.references]
+    if uris and found.uris:
         items += [(uri.start, uri.end, uri) for uri in found.uris]
-    items.sort(key=lambda item: (item[0], -item[1]))
+        items.sort(key=lambda item: (item[0], -item[1]))
     places: list[Place] = []
     pos = 0
     for start, end, uri in items:

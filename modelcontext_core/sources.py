@@ -50,12 +50,14 @@ _new = tuple.__new__  # what the constructor of a named tuple does, without its 
 
 
 class SpaceTable:
-    """The numbers of one scheme space, from 1, in the order of registration. A reserved number is never given out."""
+    """The numbers of one scheme space, from 1, in the order of registration, each with its handle. A reserved number
+    is never given out."""
 
-    __slots__ = ("_last", "_numbers", "_reserved", "_values")
+    __slots__ = ("_entries", "_last", "_reserved", "_space", "_values")
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+    def __init__(self, space: Space) -> None:
+        self._space: Space = space
+        self._entries: dict[str, tuple[int, str]] = {}
         self._values: dict[int, str] = {}
         self._reserved: set[int] = set()
         self._last = 0
@@ -63,21 +65,19 @@ class SpaceTable:
     def __len__(self) -> int:
         return len(self._values)
 
-    def register(self, value: str) -> int:
-        """The number of `value`, the next free one when it has none."""
-        number = self._numbers.get(value)
-        if number is None:
-            number = self._last + 1
-            while number in self._reserved:
-                number += 1
-            self._last = number
-            self._numbers[value] = number
-            self._values[number] = value
-        return number
+    def find(self, value: str) -> tuple[int, str] | None:
+        """Number and handle of `value`, or None: nothing is registered."""
+        return self._entries.get(value)
 
-    def number(self, value: str) -> int | None:
-        """The number of `value`, or None: nothing is registered."""
-        return self._numbers.get(value)
+    def add(self, value: str) -> tuple[int, str]:
+        """The next free number, and its handle, for a `value` that has none."""
+        number = self._last + 1
+        while number in self._reserved:
+            number += 1
+        self._last = number
+        self._values[number] = value
+        entry = self._entries[value] = number, format_handle(self._space, number)
+        return entry
 
     def value(self, number: int | None) -> str | None:
         """The value behind `number`, or None."""
@@ -113,20 +113,19 @@ class HandleSpaces:
 
     def __init__(self, uri_scheme: str) -> None:
         self.uri_scheme = uri_scheme
-        self.tables: dict[Space, SpaceTable] = {space: SpaceTable() for space in SCHEMES}
+        self.tables: dict[Space, SpaceTable] = {space: SpaceTable(space) for space in SCHEMES}
         self.words: dict[WordSpace, HandleTable] = {
             space: HandleTable(prefix) for space, prefix in WORD_PREFIXES.items()
         }
         self.chunks: dict[int, ChunkReference] = {}
         self.pages: dict[int, WebPage] = {}
-        self.citable: set[tuple[Space, int]] = set()
+        self.citable: dict[Space, set[int]] = {space: set() for space in SCHEMES}
         self.origin = Origin()
         self.origins: dict[str, Origin] = {}
-        self._uuids: dict[str, tuple[int, str]] = {}
-        self._folded_uuids: set[str] = set()
+        self._uuids: dict[str, str] = {}
+        self._folded_uuids: set[str] = set()  # what `_uuids` does not tell: other letter case, other spaces
         self._urls: dict[str, str] = {}
         self._known = KnownValues()
-        self._ranks: dict[str, int] = {}
 
     # ------------------------------------------------------------------------------------------------ registering
 
@@ -134,14 +133,12 @@ class HandleSpaces:
         """The chunk's handle. Metadata only fills what was empty; `citable` promotes."""
         handle, value = self._echo("chunk", reference.chunk_id)
         if value:
-            number = self.tables["chunk"].register(value)
-            handle = format_handle("chunk", number)
+            number, handle = self._entry("chunk", value)
             if value != reference.chunk_id:
                 reference = replace(reference, chunk_id=value)
             self._merge_chunk(number, reference)
-            self._remember("chunk", value, handle)
         if handle is not None and citable:
-            self.citable.add(("chunk", int(handle[8:])))
+            self.citable["chunk"].add(int(handle[8:]))
         return handle
 
     def register_document(self, durable: str) -> str | None:
@@ -156,23 +153,22 @@ class HandleSpaces:
         """The page's handle. Pages are one identity per URL without its fragment; the first raw URL is restored."""
         handle, value = self._echo("web", url)
         if value:
-            number = self.tables["web"].register(without_fragment(value))
-            handle = format_handle("web", number)
+            number, handle = self._entry("web", value)
             page = self.pages.get(number)
-            if page is None:
-                self.pages[number] = WebPage(value, title)
-                self._remember("web", value, handle)
-            elif title and not page.title:
-                self.pages[number] = WebPage(page.url, title)
+            if page is None or (title and not page.title):
+                self.pages[number] = WebPage(value if page is None else page.url, title)
         if handle is not None and citable:
-            self.citable.add(("web", int(handle[6:])))
+            self.citable["web"].add(int(handle[6:]))
         return handle
 
     def register_resource(self, reference: str) -> str:
         """The handle of a stored reference."""
-        handle = format_handle("resource", self.tables["resource"].register(reference))
-        self.origins.setdefault(handle, self.origin)
-        return handle
+        table = self.tables["resource"]
+        entry = table.find(reference)
+        if entry is None:
+            entry = table.add(reference)
+            self.origins[entry[1]] = self.origin
+        return entry[1]
 
     def register_word(self, space: WordSpace, durable: str) -> str | None:
         """The short handle of a wiki issue, an MCP server or an MCP tool."""
@@ -211,9 +207,18 @@ class HandleSpaces:
     def _register_id(self, space: Space, durable: str) -> str | None:
         handle, value = self._echo(space, durable)
         if value:
-            handle = format_handle(space, self.tables[space].register(value))
-            self._remember(space, value, handle)
+            handle = self._entry(space, value)[1]
         return handle
+
+    def _entry(self, space: Space, value: str) -> tuple[int, str]:
+        """Number and handle of a source, new ones when it has none."""
+        table, identity = self.tables[space], without_fragment(value) if space == "web" else value
+        entry = table.find(identity)
+        if entry is None:
+            entry = table.add(identity)
+            self.origins[entry[1]] = self.origin
+            self._make_findable(space, value, entry[1])
+        return entry
 
     def _merge_chunk(self, number: int, new: ChunkReference) -> None:
         old = self.chunks.get(number)
@@ -229,33 +234,33 @@ class HandleSpaces:
             chunk_type=old.chunk_type or new.chunk_type,
         )
 
-    def _remember(self, space: Space, value: str, handle: str) -> None:
+    def _make_findable(self, space: Space, value: str, handle: str) -> None:
         """Makes a value findable in prose, under the handle of its first space by priority."""
-        if handle in self.origins:
-            return
-        self.origins[handle] = self.origin
-        rank = _RANKS[space]
         if is_uuid(value):
-            self._folded_uuids.add(value.lower())
+            folded = value.lower()
+            if folded != value:
+                self._folded_uuids.add(folded)
             known = self._uuids.get(value)
-            if known is None or rank < known[0]:
-                self._uuids[value] = (rank, handle)
+            if known is None or _RANKS[space] < _rank(known):
+                self._uuids[value] = handle
         elif space == "web" and is_http_url(value):
             self._urls[value] = handle
-        elif is_free_text_id(value) and rank < self._ranks.get(value, len(_RANKS)):
-            self._ranks[value] = rank
-            self._known.add(value, handle, replace=True)
+        elif is_free_text_id(value):
+            known = self._known.get(value)
+            if known is None or _RANKS[space] < _rank(known):
+                self._known.add(value, handle, replace=True)
 
     # --------------------------------------------------------------------------------------------------- looking up
 
-    def number_of(self, space: Space, value: str) -> int | None:
-        """The number of a (trimmed) value of one of the scheme spaces, as a label or a declared field names it."""
-        return self.tables[space].number(without_fragment(value) if space == "web" else value)
+    def find(self, space: Space, value: str) -> tuple[int, str] | None:
+        """Number and handle of a (trimmed) value of one of the scheme spaces, as a label or a declared field names it;
+        None when it is not registered."""
+        return self.tables[space].find(without_fragment(value) if space == "web" else value)
 
     def handle_of(self, space: Space, value: str) -> str | None:
         """The handle of such a value, or None."""
-        number = self.number_of(space, value.strip())
-        return None if number is None else format_handle(space, number)
+        entry = self.find(space, value.strip())
+        return None if entry is None else entry[1]
 
     def has_metadata(self, number: int) -> bool:
         """Whether everything that a tag can say about a chunk is known already."""
@@ -282,7 +287,8 @@ class HandleSpaces:
 
     def knows_uuid(self, value: str) -> bool:
         """Whether a UUID-shaped value has a handle in any space, in whatever letter case."""
-        return value.lower() in self._folded_uuids
+        folded = value.lower()
+        return folded in self._uuids or folded in self._folded_uuids
 
     # ------------------------------------------------------------------------------------------------ known in text
 
@@ -303,11 +309,11 @@ class HandleSpaces:
         for tail in UUID_TAIL.finditer(text):
             end = tail.end()
             start = end - UUID_CHARACTERS
-            entry = known.get(text[start:end])  # with too little before it, the slice is shorter than any key
-            if entry is None or (end < last and text[end] in WORD):
+            handle = known.get(text[start:end])  # with too little before it, the slice is shorter than any key
+            if handle is None or (end < last and text[end] in WORD):
                 continue
             if text[start - 1] not in WORD or free_before(text, start, WORD):
-                places.append(_new(Place, (start, end, entry[1])))
+                places.append(_new(Place, (start, end, handle)))
 
     def _link_places(self, text: str, places: list[Place], keep: list[tuple[int, int]]) -> None:
         at = text.find("://")
@@ -341,3 +347,9 @@ class HandleSpaces:
         """`text` with every known source id replaced by the gluing rule."""
         places, keep = self.known_places(text)
         return replace_places(text, places, keep) if places else (text, [])
+
+
+def _rank(handle: str) -> int:
+    token = whole_handle(handle)
+    assert token is not None
+    return _RANKS[token.space]
