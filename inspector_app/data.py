@@ -21,6 +21,7 @@ from typing import Any, Final, TypeVar
 from inspector_app.views.analysis import Analysis, Proof
 from inspector_app.views.linked import Part, plan, view_part
 from inspector_app.views.texts import all_texts
+from inspector_app.views.write_back import can_write_back
 from modelcontext_core import formats, tokens
 from modelcontext_core.formats.base import Conversation, Trace
 from modelcontext_core.grammar import find_uuids
@@ -36,6 +37,7 @@ __all__ = [
     "Options",
     "Shelf",
     "analyse",
+    "can_be_written_back",
     "open_bytes",
     "open_path",
     "part",
@@ -87,6 +89,7 @@ class Held:
     drawn: OrderedDict[tuple[Options, int], dict[str, Any]] = field(default_factory=OrderedDict)
     streams: OrderedDict[object, object] = field(default_factory=OrderedDict)  # of `stream_runs`
     checks: dict[object, object] = field(default_factory=dict)
+    writable: bool | None = None  # of `can_be_written_back`
     proving: dict[Options, object] = field(default_factory=dict)  # of `proving`
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -232,6 +235,13 @@ def part(held: Held, options: Options, number: int) -> dict[str, Any]:
     with held.lock:
         key = (replace(options, encoding=""), number)
         return _remembered(held.drawn, key, lambda: view_part(analysis, cut, number))
+
+
+def can_be_written_back(held: Held) -> bool:
+    """Return whether the source of a trace can be written with handles for ids; all of it is looked at, once."""
+    if held.writable is None:
+        held.writable = can_write_back(held.trace, held.data)
+    return held.writable
 
 
 def _remembered(known: OrderedDict[_Key, _Value], key: _Key, make: Callable[[], _Value]) -> _Value:

@@ -18,7 +18,7 @@ from inspector_app.views import tables
 from inspector_app.views.analysis import Analysis
 from inspector_app.views.html_report import html_report
 from inspector_app.views.texts import messages_json
-from inspector_app.views.write_back import can_write_back, write_back
+from inspector_app.views.write_back import write_back
 from modelcontext_core import tokens
 
 __all__ = ["diagnostics", "downloads", "options"]
@@ -109,7 +109,7 @@ def downloads(current: PlaygroundState, held: data.Held, analysis: Analysis, cho
         key="save_report",
         width="stretch",
     )
-    writable = can_write_back(held.trace, held.data) and not current.as_result
+    writable = data.can_be_written_back(held) and not current.as_result
     st.download_button(
         words.playground.SAVE_TRACE,
         lambda: write_back(held.trace, held.data, analysis),

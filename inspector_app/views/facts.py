@@ -67,7 +67,9 @@ def saved(proof: Proof, price: float) -> float:
 
 def chip_rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Return a chip for each family of handles, and one for raw ids; families that do not occur stay, greyed."""
-    counts = Counter(family(span.space) for span in analysis.spans)
+    counts: Counter[str] = Counter()
+    for space, number in Counter(span.space for span in analysis.spans).items():
+        counts[family(space)] += number
     chips: list[dict[str, Any]] = [
         {"space": name, "code": CODES[name], "name": words.common.space_name(name), "count": counts[name]}
         for name in FAMILIES
