@@ -21,6 +21,7 @@ from modelcontext_core.grammar import (
     MAX_HANDLE_DIGITS,
     MAX_OPENER_CHARACTERS,
     MAY_READ_ON,
+    NO_SCHEME_BEGINNING,
     OPEN_TAG,
     READS_ON,
     SCHEME_BEGINNING,
@@ -31,12 +32,14 @@ from modelcontext_core.grammar import (
     UNCLOSED_TAG,
     HandleToken,
     handle_at,
+    open_tag_end,
     scheme_before,
 )
 from modelcontext_core.limits import MAX_TAG_CHARACTERS
 from modelcontext_core.short_handles import CompiledShortHandles, ShortHandles
 
 _LOOK_BACK: Final = 3
+_LONGEST_SCHEME: Final = max(map(len, SCHEMES.values()))
 _TAG_EDGE: Final = re.compile(r"[<>\n]")
 _AFTER_OPENER: Final = frozenset(("", "/", "r", "k", "w", "R", "K", "W"))
 _ADDRESS_BEFORE: Final = ("](", "<", '="', "='")
@@ -130,12 +133,15 @@ class Scanner:
             return ""
         if "<" not in text and ":" not in text and self._open is None:
             # The common case: plain prose. Only its ending may begin something.
-            if (self._words is None or self._has_no_word(text)) and (
-                text[-1] not in self._last_letters or not self._may_begin_scheme(text)
-            ):
-                self._held = ""
-                self._before = text[-_LOOK_BACK:] if len(text) >= _LOOK_BACK else (self._before + text)[-_LOOK_BACK:]
-                return text
+            if self._words is None or self._has_no_word(text):
+                stop = self._settled(text) if text[-1] in self._last_letters else len(text)
+                self._held = text[stop:]
+                self._stage = "handle"
+                if stop < _LOOK_BACK:
+                    self._before = (self._before + text[:stop])[-_LOOK_BACK:]
+                else:
+                    self._before = text[stop - _LOOK_BACK : stop]
+                return text[:stop]
         elif (
             held
             and self._stage == "tag"
@@ -161,21 +167,24 @@ class Scanner:
 
     def _has_no_word(self, text: str) -> bool:
         """Whether `text` surely holds no known short handle, whole or begun, and neither ends nor continues a URL."""
-        words = self._words
+        words, before = self._words, self._before
         assert words is not None
-        if self._in_link or ":" in self._before or self._before[-1:] == "\\" or words.places(text, 0):
+        if words.begun_in(text) or self._in_link or ":" in before or before[-1:] == "\\":
             return False  # behind a backslash the first letter may belong to an escape: the scan knows
         if text[-1] not in words.last_letters:
             return True
-        text, start = self._before + text, len(self._before)
+        text, start = before + text, len(before)
         return words.unfinished(text, start) == len(text)
 
-    def _may_begin_scheme(self, text: str) -> bool:
-        at = len(text) - 5
-        if at < 2:  # what was consumed before may glue to the ending, or make its first letter an escape's
-            text = self._before + text
-            at = max(len(self._before), len(text) - 5)
-        return SCHEME_BEGINNING.search(text, at) is not None
+    def _settled(self, text: str) -> int:
+        """Where the ending of plain prose begins that may become a scheme handle; the length of `text` when none."""
+        length = len(text)
+        if length > _LOOK_BACK and text[-2:] in NO_SCHEME_BEGINNING and text[-3] != "\\":
+            return length
+        # What was consumed before may glue to the ending, or make its first letter an escape's.
+        before = self._before if length < _LOOK_BACK + _LONGEST_SCHEME else ""
+        match = SCHEME_BEGINNING.search(before + text, len(before) + max(0, length - _LONGEST_SCHEME))
+        return length if match is None else match.start() - len(before)
 
     # ------------------------------------------------------------------------------------------------- one scan
 
@@ -226,7 +235,7 @@ class _Scan:
         text, find = self.text, self.text.find
         start = self.pos
         tag = find("<", start) if self.rules.tag is not None else -1
-        slashes = find("://", max(0, start - 2))
+        slashes = find("://", start - 2 if start > 2 else 0)
         places = self.words.places(text, start) if self.words is not None else []
         places.reverse()
         while tag >= 0 or slashes >= 0 or places:
@@ -235,13 +244,13 @@ class _Scan:
             elif tag >= 0 and (slashes < 0 or tag < slashes):
                 if not self._tag(tag):
                     break
-                tag = find("<", max(tag + 1, self.pos))
+                tag = find("<", self.pos if self.pos > tag else tag + 1)
                 if 0 <= slashes < self.pos:
                     slashes = find("://", self.pos)
             else:
                 if not self._slashes(slashes):
                     break
-                slashes = find("://", max(slashes + 3, self.pos))
+                slashes = find("://", self.pos if self.pos > slashes else slashes + 3)
         else:
             if not self.complete:
                 self._ending()
@@ -323,7 +332,7 @@ class _Scan:
             if rule == "tag":
                 self.open = None
             elif self.open is not None or ("<" in written and self.rules.tag is not None):
-                self.open = _open_end(self.open, written)
+                self.open = open_tag_end(self.open, written)
             self.out.append(written)
         if self.events is not None:
             self.events.append(Event(start, end, written, rule))
@@ -336,7 +345,7 @@ class _Scan:
         if self.open is not None:
             piece = self._without_closers(piece)
         if self.open is not None or ("<" in piece and self.rules.tag is not None):
-            self.open = _open_end(self.open, piece)
+            self.open = open_tag_end(self.open, piece)
         self.out.append(piece)
         self.pos = end
 
@@ -384,17 +393,3 @@ class _Scan:
         match = LINK_RUN.match(self.text, at)
         assert match is not None
         return match.end()
-
-
-def _open_end(tail: str | None, piece: str) -> str | None:
-    """The end of what was written (`tail`, then `piece`) as long as it may still become a tag of the grammar."""
-    start = piece.rfind("<")
-    if start >= 0:
-        tail = piece[start:]
-    elif tail is None:
-        return None
-    else:
-        tail += piece
-    if len(tail) >= MAX_TAG_CHARACTERS or not (TAG_BEGINNING.match(tail) or OPEN_TAG.match(tail)):
-        return None
-    return tail

@@ -29,13 +29,16 @@ class CompiledShortHandles:
         self._whole = [
             (re.compile(rf"{re.escape(family.prefix)}[0-9]+").finditer, family.values) for family in families
         ]
+        self.begun_in = re.compile(rf"(?:{alternatives})[0-9]").search
         self._beginning = re.compile(rf"(?:({alternatives})[0-9]*|{_beginnings(prefixes)})\Z")
         self._longest = max(family.longest for family in families)
         self.last_letters = frozenset("".join(prefixes)) | frozenset("0123456789")
 
     def places(self, text: str, start: int) -> list[tuple[int, int, str]]:
         """`(start, end, value)` of every known short handle from `start` on, URLs not yet looked at."""
-        found = []
+        found: list[tuple[int, int, str]] = []
+        if not self.begun_in(text, start):
+            return found
         for finditer, values in self._whole:
             for match in finditer(text, start):
                 value = values.get(match[0])
@@ -47,6 +50,8 @@ class CompiledShortHandles:
 
     def unfinished(self, text: str, start: int) -> int:
         """Where the ending of `text` begins that may still become a known short handle; its length when none."""
+        if text[-1] not in self.last_letters:
+            return len(text)
         for at in range(max(start, len(text) - self._longest), len(text)):
             match = self._beginning.match(text, at)
             if (

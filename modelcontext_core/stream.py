@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from modelcontext_core.citations import Restorer
 from modelcontext_core.handles import HandleTable
-from modelcontext_core.scanner import Event, Rules, Scanner, ScannerState
+from modelcontext_core.scanner import Rules, Scanner
 from modelcontext_core.sources import HandleSpaces
 
 
@@ -20,54 +20,21 @@ def output_rules(spaces: HandleSpaces, *, citations: bool) -> Rules:
     return Rules(tag=restorer.tag, handle=restorer.handle, words=words)
 
 
-class StreamDecoder:
-    """Decodes one channel of one response: text, or reasoning. Make it with `Registry.stream_decoder()`."""
+class StreamDecoder(Scanner):
+    """Decodes one channel of one response: text, or reasoning. Make it with `Registry.stream_decoder()`.
 
-    __slots__ = ("_scanner",)
+    `feed(chunk)` gives the text that the chunk settles; at most 520 characters stay held back. `flush()` gives the
+    rest, and the decoder is new again. `pending` is what is held back, by the stage that waits; `state` all that it
+    remembers, which can be set: decoders of one registry with equal states go on equally.
+    """
 
-    def __init__(self, rules: Rules, *, events: list[Event] | None = None) -> None:
-        self._scanner = Scanner(rules, events=events)
-
-    def feed(self, chunk: str) -> str:
-        """The text that `chunk` settles; at most 520 characters stay held back."""
-        return self._scanner.feed(chunk)
-
-    def flush(self) -> str:
-        """The rest, now that nothing follows. The decoder is new again afterwards."""
-        return self._scanner.flush()
-
-    @property
-    def pending(self) -> dict[str, str]:
-        """The text that is held back, by the stage that waits for more."""
-        return self._scanner.pending
-
-    @property
-    def state(self) -> ScannerState:
-        """All that it remembers. It can be set: decoders of one registry with equal states go on equally."""
-        return self._scanner.state
-
-    @state.setter
-    def state(self, state: ScannerState) -> None:
-        self._scanner.state = state
+    __slots__ = ()
 
 
-class HandleStreamDecoder:
+class HandleStreamDecoder(Scanner):
     """The same for one stand-alone `HandleTable`: equal to its `decode_known_text` however the text is cut."""
 
-    __slots__ = ("_scanner",)
+    __slots__ = ()
 
     def __init__(self, table: HandleTable) -> None:
-        self._scanner = Scanner(Rules(words=(table.short_handles(),)))
-
-    def feed(self, chunk: str) -> str:
-        """The text that `chunk` settles."""
-        return self._scanner.feed(chunk)
-
-    def flush(self) -> str:
-        """The rest, now that nothing follows. The decoder is new again afterwards."""
-        return self._scanner.flush()
-
-    @property
-    def pending(self) -> dict[str, str]:
-        """The text that is held back, by the stage that waits for more."""
-        return self._scanner.pending
+        super().__init__(Rules(words=(table.short_handles(),)))

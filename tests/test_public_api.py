@@ -118,7 +118,7 @@ def test_the_methods_of_a_class_are_those_of_the_code(path: str) -> None:
     owner = getattr(_module(module), name)
     public = {
         member
-        for member in vars(owner)
+        for member in dir(owner)
         if not member.startswith("_")
         and (inspect.isroutine(getattr(owner, member)) or isinstance(getattr(owner, member), property))
     }

@@ -26,6 +26,7 @@ from modelcontext_core.grammar.handles import (
     LEGACY_PREFIXES,
     LOOK_ALIKE,
     MAX_HANDLE_DIGITS,
+    NO_SCHEME_BEGINNING,
     SCHEME_BEGINNING,
     SCHEME_BEGINNING_ENDS,
     SCHEMES,
@@ -90,6 +91,7 @@ from modelcontext_core.grammar.tags import (
     TAG_BEGINNING,
     UNCLOSED_TAG,
     attributes,
+    open_tag_end,
 )
 
 __all__ = [
@@ -112,6 +114,7 @@ __all__ = [
     "MAX_HANDLE_DIGITS",
     "MAX_OPENER_CHARACTERS",
     "MAY_READ_ON",
+    "NO_SCHEME_BEGINNING",
     "OPEN_TAG",
     "READS_ON",
     "RESOURCE_TAIL",
@@ -157,6 +160,7 @@ __all__ = [
     "is_uuid",
     "link_end",
     "may_be_mined",
+    "open_tag_end",
     "read_percent",
     "scheme_before",
     "spellings",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
@@ -42,6 +43,10 @@ SCHEME_BEGINNING: Final = re.compile(
 SCHEME_BEGINNING_ENDS: Final = frozenset(
     letter for scheme in SCHEMES.values() for letter in scheme + scheme.upper() + ":/"
 )
+# Two letters that no such ending has, unless the first is an escape's: a word goes on, and not as a scheme does.
+NO_SCHEME_BEGINNING: Final = frozenset(map("".join, itertools.product(WORD, SCHEME_BEGINNING_ENDS - {":", "/"}))) - {
+    pair for scheme in SCHEMES.values() for k in range(len(scheme) - 1) for pair in spellings(scheme[k : k + 2])
+}
 
 _WHOLE_HANDLE: Final = re.compile(
     rf"[{ASCII_SPACES}]*({'|'.join(SCHEMES.values())})://([0-9]{{1,{MAX_HANDLE_DIGITS}}})[{ASCII_SPACES}]*",

@@ -60,3 +60,17 @@ def attributes(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]
         if at < 0:
             at, stop = match.span(3)
         yield match[1], at, stop
+
+
+def open_tag_end(tail: str | None, piece: str) -> str | None:
+    """The end of what was written (`tail`, then `piece`) as long as it may still become a tag of the grammar."""
+    start = piece.rfind("<")
+    if start >= 0:
+        tail = piece[start:]
+    elif tail is None:
+        return None
+    else:
+        tail += piece
+    if len(tail) >= MAX_TAG_CHARACTERS or not (TAG_BEGINNING.match(tail) or OPEN_TAG.match(tail)):
+        return None
+    return tail
