@@ -150,8 +150,13 @@ class HandleSpaces:
         return self._register_id("knowledge_base", durable)
 
     def register_web(self, url: str, title: str = "", *, citable: bool) -> str | None:
-        """The page's handle. Pages are one identity per URL without its fragment; the first raw URL is restored."""
+        """The handle of an http(s) page, None for any other address: it would be written as a link one day.
+
+        Pages are one identity per URL without its fragment; the first raw URL is restored.
+        """
         handle, value = self._echo("web", url)
+        if value and not is_http_url(value):
+            return None
         if value:
             number, handle = self._entry("web", value)
             page = self.pages.get(number)

@@ -27,6 +27,17 @@ def test_numbers_follow_first_registration_in_each_space() -> None:
 
 
 @pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "data:text/html,x", "ftp://e.com/a", "file:///etc/hosts", "e.com/a"]
+)
+def test_only_http_addresses_are_web_pages(address: str) -> None:
+    """A page's address is written into an answer as a link, so one that could run or read something gets no handle."""
+    registry = Registry()
+
+    assert registry.register_web(address, "A title") is None
+    assert () == registry.handles()
+
+
+@pytest.mark.parametrize(
     "value", ["", "  ", "doc://1", "doc://9", "DOC://x", "chunk://1", "res://0001", "kb://", "d1", "C12", "w007"]
 )
 def test_handles_and_blanks_are_refused(value: str) -> None:
