@@ -20,11 +20,11 @@ from typing import BinaryIO, Final
 
 from inspector_app import __version__, data
 from inspector_app.views.analysis import Analysis
-from modelcontext_core.baseline import Baseline, Judged, judge
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Trace
-from modelcontext_core.leak_batch import (
+from modelcontext_core.leak_report.baseline import Baseline, Judged, judge
+from modelcontext_core.leak_report.batch import (
     Piece,
     Progress,
     ScanResult,
@@ -35,13 +35,13 @@ from modelcontext_core.leak_batch import (
     pieces_of,
     scan_files,
 )
-from modelcontext_core.leak_json import SavedReport, dump_report, load_report
-from modelcontext_core.leak_report import RowKey
-from modelcontext_core.leak_scan import Occurrence, encoded_conversations
+from modelcontext_core.leak_report.report import RowKey
+from modelcontext_core.leak_report.report_json import SavedReport, dump_report, load_report
+from modelcontext_core.leak_report.sarif import sarif_log
+from modelcontext_core.leak_report.suggestions import Comparison, apply, compare
+from modelcontext_core.leak_report.trace_scan import Occurrence, encoded_conversations
 from modelcontext_core.leaks import IdentifierLeak
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
-from modelcontext_core.sarif import sarif_log
-from modelcontext_core.suggestions import Comparison, apply, compare
 
 __all__ = ["Scan", "Scans", "is_report", "of_trace", "open_files", "open_path", "scans", "today"]
 

@@ -13,7 +13,7 @@ from inspector_app.components.cards import error_card
 from inspector_app.leak_scans import Scan
 from inspector_app.page_state.leaks import LeaksState
 from inspector_app.page_state.playground import PlaygroundState
-from modelcontext_core.leak_json import ReportError
+from modelcontext_core.leak_report.report_json import ReportError
 
 __all__ = ["empty_page", "inputs", "opened", "scan_now"]
 

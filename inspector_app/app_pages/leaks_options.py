@@ -10,11 +10,11 @@ from inspector_app import state, words
 from inspector_app.components.cards import table
 from inspector_app.leak_scans import Scan
 from inspector_app.views import leaks
-from modelcontext_core.baseline import Baseline, BaselineError
 from modelcontext_core.detectors import DETECTORS, Detectors, PatternError, UserPattern
 from modelcontext_core.errors import PolicyError
-from modelcontext_core.leak_report import LeakReport
-from modelcontext_core.leak_scan import Occurrence
+from modelcontext_core.leak_report.baseline import Baseline, BaselineError
+from modelcontext_core.leak_report.report import LeakReport
+from modelcontext_core.leak_report.trace_scan import Occurrence
 from modelcontext_core.policies import ToolPolicies
 
 __all__ = ["accept", "popovers"]

@@ -30,16 +30,16 @@ from inspector_app.commands.encode import BUILTIN, DISCOVERED
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.views.hidden import one_line
 from modelcontext_core import formats
-from modelcontext_core.baseline import Baseline, Judged, judge
 from modelcontext_core.detectors import DETECTORS, Detectors, UserPattern
 from modelcontext_core.errors import ModelContextError
 from modelcontext_core.files import write_whole
-from modelcontext_core.leak_batch import Piece, ScanResult, Settings, locally, make_tasks, pieces_of, scan_files
-from modelcontext_core.leak_json import SavedReport, dump_report, load_report, report_json
-from modelcontext_core.leak_report import LeakReport
+from modelcontext_core.leak_report.baseline import Baseline, Judged, judge
+from modelcontext_core.leak_report.batch import Piece, ScanResult, Settings, locally, make_tasks, pieces_of, scan_files
+from modelcontext_core.leak_report.report import LeakReport
+from modelcontext_core.leak_report.report_json import SavedReport, dump_report, load_report, report_json
+from modelcontext_core.leak_report.sarif import sarif_log
+from modelcontext_core.leak_report.suggestions import Suggestion, apply
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
-from modelcontext_core.sarif import sarif_log
-from modelcontext_core.suggestions import Suggestion, apply
 
 __all__ = ["COMMAND"]
 
@@ -230,7 +230,7 @@ def _on_cluster(arguments: argparse.Namespace, settings: Settings) -> ScanResult
         raise CommandError(f"--scheduler {arguments.scheduler}: an address with its port is wanted: tcp://host:8786")
     try:
         # The extra `cluster` is not installed with the app.
-        cluster = import_module("modelcontext_core.cluster")
+        cluster = import_module("modelcontext_core.leak_report.cluster")
     except ImportError as error:
         raise CommandError("--scheduler needs the extra `cluster` (dask and fsspec)") from error
     try:

@@ -10,10 +10,10 @@ from inspector_app import words
 from inspector_app.views.hidden import displayable, one_line
 from inspector_app.views.spreadsheet import csv_file
 from inspector_app.words.common import OurName
-from modelcontext_core.baseline import Baseline, Judged
-from modelcontext_core.leak_report import Counts, LeakReport, RowKey
-from modelcontext_core.leak_scan import Occurrence
-from modelcontext_core.suggestions import Comparison, Suggestion, advice_for
+from modelcontext_core.leak_report.baseline import Baseline, Judged
+from modelcontext_core.leak_report.report import Counts, LeakReport, RowKey
+from modelcontext_core.leak_report.suggestions import Comparison, Suggestion, advice_for
+from modelcontext_core.leak_report.trace_scan import Occurrence
 
 __all__ = [
     "COLUMNS",

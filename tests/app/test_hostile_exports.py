@@ -27,9 +27,9 @@ from inspector_app.views.texts import all_texts, messages_json
 from inspector_app.views.write_back import can_write_back, write_back
 from modelcontext_core import formats
 from modelcontext_core.contextstate import SQLiteStore
-from modelcontext_core.leak_report import scan
+from modelcontext_core.leak_report.report import scan
+from modelcontext_core.leak_report.sarif import sarif_log
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
-from modelcontext_core.sarif import sarif_log
 from tests.contextstate.builders import commit, payload
 from tests.sample_making.hostile import NAMES, hostile, packed
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from inspector_app import cli
-from tests.core.leaking import A, B, C, openai_json
+from tests.core.leak_report.leaking import A, B, C, openai_json
 
 
 @pytest.fixture

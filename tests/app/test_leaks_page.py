@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from inspector_app import leak_scans, words
 from inspector_app.leak_scans import Scan
 from inspector_app.page_state.leaks import LeaksState
-from tests.core.leaking import A, B, openai_json
+from tests.core.leak_report.leaking import A, B, openai_json
 
 MAIN = str(Path(__file__).parents[2] / "inspector_app" / "main.py")
 PAGE = "app_pages/leaks.py"

@@ -7,12 +7,12 @@ import pytest
 from inspector_app import words
 from inspector_app.views import leak_figures, leaks
 from inspector_app.views.leaks import Chosen
-from modelcontext_core.baseline import Baseline, judge
-from modelcontext_core.leak_report import LeakReport, merge, scan
+from modelcontext_core.leak_report.baseline import Baseline, judge
+from modelcontext_core.leak_report.report import LeakReport, merge, scan
+from modelcontext_core.leak_report.suggestions import suggest
 from modelcontext_core.messages import Message
 from modelcontext_core.policies import DEFAULT_POLICIES
-from modelcontext_core.suggestions import suggest
-from tests.core.leaking import A, B, C, call, orders, result, trace
+from tests.core.leak_report.leaking import A, B, C, call, orders, result, trace
 
 MISSED = trace(
     call("get_document_info", knowledge_ids=[A]), Message(role="assistant", reasoning=A, reasoning_signature="s")

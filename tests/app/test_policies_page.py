@@ -14,7 +14,7 @@ from inspector_app.pack_drafts import Draft, same_pack, try_call, try_result
 from inspector_app.page_state.policies import PoliciesState
 from inspector_app.views import policies, policies_compare
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
-from tests.core.leaking import A
+from tests.core.leak_report.leaking import A
 
 MAIN = str(Path(__file__).parents[2] / "inspector_app" / "main.py")
 OWN = ToolPolicies.loads(

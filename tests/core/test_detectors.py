@@ -17,7 +17,7 @@ from modelcontext_core.detectors import (
     find_hits,
     normalised,
 )
-from tests.core.leaking import A, B
+from tests.core.leak_report.leaking import A, B
 
 HEX = A.replace("-", "")
 ALL = Detectors(kinds=tuple(DETECTORS))

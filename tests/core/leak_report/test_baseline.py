@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from modelcontext_core.baseline import Accepted, Baseline, BaselineError, judge
-from modelcontext_core.leak_report import scan
-from tests.core.leaking import A, B, C, orders, result, trace
+from modelcontext_core.leak_report.baseline import Accepted, Baseline, BaselineError, judge
+from modelcontext_core.leak_report.report import scan
+from tests.core.leak_report.leaking import A, B, C, orders, result, trace
 
 REPORT = scan(orders())
 KEYS = {key.producer: key for key in REPORT.rows}

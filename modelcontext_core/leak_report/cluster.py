@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final, TypeVar, cast
 import fsspec
 from distributed import Client, LocalCluster, as_completed
 
-from modelcontext_core.leak_batch import Piece, Runner, Task
+from modelcontext_core.leak_report.batch import Piece, Runner, Task
 
 __all__ = ["connected", "find_pieces", "local_cluster", "on_cluster", "open_path"]
 

@@ -9,11 +9,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from modelcontext_core.baseline import Baseline
-from modelcontext_core.leak_report import LeakReport, merge, scan
+from modelcontext_core.leak_report.baseline import Baseline
+from modelcontext_core.leak_report.report import LeakReport, merge, scan
+from modelcontext_core.leak_report.sarif import sarif_log
 from modelcontext_core.messages import Message
-from modelcontext_core.sarif import sarif_log
-from tests.core.leaking import A, B, C, call, orders, result, trace
+from tests.core.leak_report.leaking import A, B, C, call, orders, result, trace
 
 REPORT = merge(scan(orders(), name="runs/a b.jsonl#3"), scan(orders((C, B)), name="/tmp/ü.json"))
 

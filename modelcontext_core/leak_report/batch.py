@@ -23,12 +23,9 @@ from modelcontext_core import formats
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Trace
-from modelcontext_core.leak_measure import NOTHING, Effect, measure, tools_of
-from modelcontext_core.leak_report import Collector, LeakReport
-from modelcontext_core.leak_scan import Leaks, Occurrence
-from modelcontext_core.limits import MIB
-from modelcontext_core.policies import DEFAULT_POLICIES, Proposal, ToolPolicies
-from modelcontext_core.suggestions import (
+from modelcontext_core.leak_report.measure import NOTHING, Effect, measure, tools_of
+from modelcontext_core.leak_report.report import Collector, LeakReport
+from modelcontext_core.leak_report.suggestions import (
     ProposalKey,
     Proposals,
     Suggestion,
@@ -38,6 +35,9 @@ from modelcontext_core.suggestions import (
     propose,
     with_effects,
 )
+from modelcontext_core.leak_report.trace_scan import Leaks, Occurrence
+from modelcontext_core.limits import MIB
+from modelcontext_core.policies import DEFAULT_POLICIES, Proposal, ToolPolicies
 
 __all__ = [
     "Measured",

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from modelcontext_core.errors import ModelContextError
-from modelcontext_core.leak_report import Counts, LeakReport, RowKey
+from modelcontext_core.leak_report.report import Counts, LeakReport, RowKey
 
 __all__ = ["Accepted", "Baseline", "BaselineError", "Judged", "describe", "judge"]
 

@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar
 
 from modelcontext_core.discovery import Proposal
 from modelcontext_core.errors import ModelContextError
-from modelcontext_core.leak_measure import Effect
-from modelcontext_core.leak_report import (
+from modelcontext_core.leak_report.measure import Effect
+from modelcontext_core.leak_report.report import (
     Counts,
     Coverage,
     Identity,
@@ -24,8 +24,8 @@ from modelcontext_core.leak_report import (
     RowKey,
     Totals,
 )
-from modelcontext_core.leak_scan import Occurrence
-from modelcontext_core.suggestions import Suggestion
+from modelcontext_core.leak_report.suggestions import Suggestion
+from modelcontext_core.leak_report.trace_scan import Occurrence
 
 __all__ = ["ReportError", "SavedReport", "dump_report", "load_report"]
 

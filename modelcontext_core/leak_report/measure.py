@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.formats.base import Conversation, Trace
-from modelcontext_core.leak_scan import Leaks, count_leaks, encoded_conversations
+from modelcontext_core.leak_report.trace_scan import Leaks, count_leaks, encoded_conversations
 from modelcontext_core.limits import MAX_MESSAGES_PER_CONVERSATION
 from modelcontext_core.messages import Message
 from modelcontext_core.policies import ToolPolicies

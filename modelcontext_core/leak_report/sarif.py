@@ -14,9 +14,9 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
-from modelcontext_core.baseline import Accepted, Baseline, describe, judge
-from modelcontext_core.leak_report import Counts, LeakReport, RowKey
-from modelcontext_core.leak_scan import Occurrence
+from modelcontext_core.leak_report.baseline import Accepted, Baseline, describe, judge
+from modelcontext_core.leak_report.report import Counts, LeakReport, RowKey
+from modelcontext_core.leak_report.trace_scan import Occurrence
 
 __all__ = ["sarif_log"]
 

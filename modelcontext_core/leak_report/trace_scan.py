@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors, Hit, PatternTime, find_hits, normalised
 from modelcontext_core.formats.base import Conversation, Trace
 from modelcontext_core.handles import link_regions
-from modelcontext_core.leak_places import fingerprint, masked, places, short_hash, shortened
+from modelcontext_core.leak_report.places import fingerprint, masked, places, short_hash, shortened
 from modelcontext_core.limits import MAX_MESSAGES_PER_CONVERSATION
 from modelcontext_core.messages import Message, Tool
 from modelcontext_core.policies import ToolPolicies

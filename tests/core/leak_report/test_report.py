@@ -7,12 +7,12 @@ from itertools import permutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelcontext_core import leak_report
 from modelcontext_core.formats.base import Conversation, Notice, Trace
-from modelcontext_core.leak_json import SavedReport, dump_report, load_report
-from modelcontext_core.leak_report import Collector, LeakReport, merge, merged, scan
+from modelcontext_core.leak_report import report as counting
+from modelcontext_core.leak_report.report import Collector, LeakReport, merge, merged, scan
+from modelcontext_core.leak_report.report_json import SavedReport, dump_report, load_report
 from modelcontext_core.messages import Message, Part, Tool
-from tests.core.leaking import A, B, C, call, orders, result, trace
+from tests.core.leak_report.leaking import A, B, C, call, orders, result, trace
 
 
 def rows(report: LeakReport) -> set[tuple[str, str, str, bool, str, int]]:
@@ -167,10 +167,10 @@ def reports(draw: st.DrawFn) -> LeakReport:
 @given(found=st.lists(reports(), min_size=3, max_size=6))
 def test_merging_is_associative_and_commutative(found: list[LeakReport]) -> None:
     """Any order and any grouping give the same report, also when everything that is capped overflows."""
-    before = leak_report.MAX_OCCURRENCES, leak_report.MAX_ROWS, leak_report.MAX_IDENTITIES, leak_report.MAX_NOTICES
+    before = counting.MAX_OCCURRENCES, counting.MAX_ROWS, counting.MAX_IDENTITIES, counting.MAX_NOTICES
     caps = ("MAX_OCCURRENCES", 5), ("MAX_ROWS", 2), ("MAX_IDENTITIES", 3), ("MAX_NOTICES", 1)
     for name, value in caps:
-        setattr(leak_report, name, value)
+        setattr(counting, name, value)
     try:
         expected = merged(found)
         first, second, *rest = found
@@ -180,17 +180,17 @@ def test_merging_is_associative_and_commutative(found: list[LeakReport]) -> None
         assert all(expected == merged(order) for order in permutations(found) if order[0] is found[-1])
     finally:
         for (name, _), value in zip(caps, before, strict=True):
-            setattr(leak_report, name, value)
+            setattr(counting, name, value)
 
 
 def test_folded_rows_are_still_counted() -> None:
     """What does not fit is counted as one row, so that the totals add up."""
-    before = leak_report.MAX_ROWS
-    leak_report.MAX_ROWS = 1  # type: ignore[misc]
+    before = counting.MAX_ROWS
+    counting.MAX_ROWS = 1  # type: ignore[misc]
     try:
         report = scan(trace(result("crm", {"a": A, "b": B, "c": C})))
     finally:
-        leak_report.MAX_ROWS = before  # type: ignore[misc]
+        counting.MAX_ROWS = before  # type: ignore[misc]
 
     assert 1 == len(report.rows)
     assert report.totals.leaks == report.more_rows.occurrences + sum(each.occurrences for each in report.rows.values())
@@ -198,15 +198,15 @@ def test_folded_rows_are_still_counted() -> None:
 
 def test_the_sample_keeps_an_example_of_a_rare_row() -> None:
     """One leak beside thousands of another row is in the sample."""
-    before = leak_report.MAX_OCCURRENCES
-    leak_report.MAX_OCCURRENCES = 10  # type: ignore[misc]
+    before = counting.MAX_OCCURRENCES
+    counting.MAX_OCCURRENCES = 10  # type: ignore[misc]
     try:
         collector = Collector()
         many = [f"{n:08x}-0000-4000-8000-000000000000" for n in range(50)]
         collector.add(scan(trace(result("crm", {"many": many, "rare": A}))))
         report = collector.report()
     finally:
-        leak_report.MAX_OCCURRENCES = before  # type: ignore[misc]
+        counting.MAX_OCCURRENCES = before  # type: ignore[misc]
 
     assert 10 == len(report.occurrences)
     assert 41 == report.more_occurrences

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from modelcontext_core import leak_batch
-from modelcontext_core.leak_batch import Settings, Task, locally, make_tasks, pieces_of, scan_files
-from modelcontext_core.suggestions import apply
-from tests.core.leaking import A, B, C, openai_json
+from modelcontext_core.leak_report import batch
+from modelcontext_core.leak_report.batch import Settings, Task, locally, make_tasks, pieces_of, scan_files
+from modelcontext_core.leak_report.suggestions import apply
+from tests.core.leak_report.leaking import A, B, C, openai_json
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_one_and_two_processes_give_the_same(folder: Path) -> None:
 def test_large_files_are_cut_between_lines(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pieces of a file of lines give the same report as the file, names of records included."""
     whole = scan_files(tasks(folder), Settings(), locally(1))
-    monkeypatch.setattr(leak_batch, "_RANGE_BYTES", 650)
+    monkeypatch.setattr(batch, "_RANGE_BYTES", 650)
     pieces = [(piece,) for path in sorted(folder.iterdir()) for piece in pieces_of(path)]
 
     assert 3 < len(pieces)
@@ -66,7 +66,7 @@ def test_rules_of_other_tasks_are_measured_too(tmp_path: Path, monkeypatch: pyte
         tmp_path.joinpath(f"{number}.json").write_text(text, encoding="utf-8")
     apart = scan_files(tasks(tmp_path), Settings(), locally(1))
     together = scan_files([tuple(piece for (piece,) in tasks(tmp_path))], Settings(), locally(1))
-    monkeypatch.setattr(leak_batch, "_HELD_CHARACTERS", 0)
+    monkeypatch.setattr(batch, "_HELD_CHARACTERS", 0)
     one_by_one = scan_files([tuple(piece for (piece,) in tasks(tmp_path))], Settings(), locally(1))
     after = scan_files(
         tasks(tmp_path), Settings(pack=apply(Settings().pack, apart.suggestions[0]), suggest=False), locally(1)

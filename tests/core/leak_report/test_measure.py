@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelcontext_core.formats.base import Conversation, Trace
-from modelcontext_core.leak_measure import measure
-from modelcontext_core.leak_report import scan
+from modelcontext_core.leak_report.measure import measure
+from modelcontext_core.leak_report.report import scan
 from modelcontext_core.messages import Message, Part
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies, ToolPolicy
-from tests.core.leaking import A, B, C, call, result
+from tests.core.leak_report.leaking import A, B, C, call, result
 
 IDS = (A, B, C, A.upper())
 NEW_TOOLS = ("crm_lookup", "billing")

@@ -15,9 +15,9 @@ from typing import Any, Final, Protocol, Self, TypeVar
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.formats.base import Trace
-from modelcontext_core.leak_coverage import cover_citations, cover_file_names
-from modelcontext_core.leak_places import masked, short_hash
-from modelcontext_core.leak_rows import (
+from modelcontext_core.leak_report.coverage import cover_citations, cover_file_names
+from modelcontext_core.leak_report.places import masked, short_hash
+from modelcontext_core.leak_report.rows import (
     POSITIONS,
     Counts,
     Coverage,
@@ -29,7 +29,7 @@ from modelcontext_core.leak_rows import (
     RowKey,
     Totals,
 )
-from modelcontext_core.leak_scan import (
+from modelcontext_core.leak_report.trace_scan import (
     CutShort,
     EncodedConversation,
     Occurrence,

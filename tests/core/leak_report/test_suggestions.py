@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 
-from modelcontext_core.leak_measure import Effect
-from modelcontext_core.leak_report import merged, scan
+from modelcontext_core.leak_report.measure import Effect
+from modelcontext_core.leak_report.report import merged, scan
+from modelcontext_core.leak_report.suggestions import advice_for, apply, combine, compare, propose, suggest
 from modelcontext_core.messages import Message
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
-from modelcontext_core.suggestions import advice_for, apply, combine, compare, propose, suggest
-from tests.core.leaking import A, B, C, call, orders, result, trace
+from tests.core.leak_report.leaking import A, B, C, call, orders, result, trace
 
 TRACES = [orders(), orders((C, A)), orders((B,))]
 

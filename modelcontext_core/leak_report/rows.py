@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from operator import add
 from typing import Any, Final, NamedTuple
 
-from modelcontext_core.leak_places import fingerprint
-from modelcontext_core.leak_scan import Occurrence
+from modelcontext_core.leak_report.places import fingerprint
+from modelcontext_core.leak_report.trace_scan import Occurrence
 
 __all__ = [
     "POSITIONS",

@@ -2,7 +2,7 @@
 
 A suggestion is a discovered rule plus its measured effect. It is found in one trace after the other (`propose`), the
 proposals of all of them are put together (`combine`), and then every trace that has the producer is encoded again with
-the rule (`leak_measure`). The three steps add up: they may run anywhere, in any order.
+the rule (`measure`). The three steps add up: they may run anywhere, in any order.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Final, Literal, NamedTuple
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.discovery import KnownRules, find_proposals
 from modelcontext_core.formats.base import Trace
-from modelcontext_core.leak_measure import NOTHING, Effect, measure
-from modelcontext_core.leak_report import Counts, LeakReport, RowKey
-from modelcontext_core.leak_scan import count_leaks, encoded_conversations
+from modelcontext_core.leak_report.measure import NOTHING, Effect, measure
+from modelcontext_core.leak_report.report import Counts, LeakReport, RowKey
+from modelcontext_core.leak_report.trace_scan import count_leaks, encoded_conversations
 from modelcontext_core.policies import Discovery, Proposal, ToolPolicies, ToolPolicy
 
 __all__ = [

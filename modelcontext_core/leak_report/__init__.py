@@ -1,0 +1,12 @@
+"""Leaks of many traces: found, counted, explained, and mended by rules.
+
+- `places`, `trace_scan`: what of one trace the model reads, and the raw ids in it; `coverage`: how each position fares
+- `rows`, `report`: counts that can be added in any order, and the report that holds them; `batch`, `cluster`: the same
+  over folders, on all cores or on several machines
+- `suggestions`, `measure`: rules for tools that nobody declared, and what each would change
+- `baseline`, `report_json`, `sarif`: what was accepted, the report as a file, findings for code scanning
+"""
+
+from modelcontext_core.leak_report.report import Collector, Counts, Coverage, LeakReport, Totals, merge, merged, scan
+
+__all__ = ["Collector", "Counts", "Coverage", "LeakReport", "Totals", "merge", "merged", "scan"]
