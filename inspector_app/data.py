@@ -8,9 +8,7 @@ trace, and nobody can guess one. What was computed about a trace lives and goes 
 from __future__ import annotations
 
 import hashlib
-import secrets
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from inspector_app.shelf import Shelf, new_key
 from inspector_app.views.analysis import Analysis, Proof
 from inspector_app.views.linked import Part, plan, view_part
 from inspector_app.views.texts import all_texts
@@ -32,12 +31,11 @@ from modelcontext_core.registry import EncodeReport, Registry
 from modelcontext_core.roundtrip import check_round_trip
 
 __all__ = [
-    "SECONDS_HELD",
     "Held",
     "Options",
-    "Shelf",
     "analyse",
     "can_be_written_back",
+    "hold",
     "open_bytes",
     "open_path",
     "part",
@@ -49,7 +47,6 @@ __all__ = [
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
-SECONDS_HELD: Final = 15 * 60
 _ANALYSES_HELD: Final = 3
 _MOST_HELD_BYTES: Final = 1024 * 1024 * 1024
 
@@ -81,7 +78,6 @@ class Held:
     name: str
     key: str
     digest: str
-    touched: float = 0.0
     analyses: OrderedDict[Options, Analysis] = field(default_factory=OrderedDict)
     proofs: OrderedDict[Options, Proof] = field(default_factory=OrderedDict)
     plans: OrderedDict[tuple[bool, int], list[Part]] = field(default_factory=OrderedDict)
@@ -113,88 +109,30 @@ class Held:
         return self.trace.conversations[self.number(number) - 1]
 
 
-class Shelf:
-    """Traces by key, each for `seconds` after it was last used. Safe to use from several threads."""
-
-    def __init__(self, seconds: float = SECONDS_HELD, clock: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
-        self._clock = clock
-        self._held: OrderedDict[str, Held] = OrderedDict()
-        self._lock = threading.Lock()
-        self._timer: threading.Timer | None = None
-
-    def put(self, trace: Trace, data: bytes, name: str, size: int = 0) -> Held:
-        """Hold a trace under a new key; the oldest go when all together are too large.
-
-        `size` is that of the source where its bytes are not kept.
-        """
-        held = Held(
-            trace=trace,
-            data=data,
-            name=name,
-            key=secrets.token_hex(16),
-            digest=hashlib.sha256(data).hexdigest()[:16],
-            size=size or len(data),
-        )
-        held.touched = self._clock()
-        with self._lock:
-            self._drop_old()
-            self._held[held.key] = held
-            while len(self._held) > 1 and sum(one.size for one in self._held.values()) > _MOST_HELD_BYTES:
-                self._held.popitem(last=False)
-            self._wake()
-        return held
-
-    def get(self, key: str) -> Held | None:
-        """Return the trace of `key` and hold it for another while; None when there is none, or no longer."""
-        with self._lock:
-            self._drop_old()
-            held = self._held.get(key)
-            if held is not None:
-                held.touched = self._clock()
-                self._held.move_to_end(key)
-            return held
-
-    def forget(self, key: str) -> None:
-        """Drop the trace of `key` at once."""
-        with self._lock:
-            self._held.pop(key, None)
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def _drop_old(self) -> None:
-        oldest = self._clock() - self._seconds
-        for key in [key for key, held in self._held.items() if held.touched <= oldest]:
-            del self._held[key]
-
-    def _wake(self) -> None:
-        # Dropped in time even when nobody asks any more.
-        if self._timer is None:
-            self._timer = threading.Timer(self._seconds + 1, self._sweep)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _sweep(self) -> None:
-        with self._lock:
-            self._timer = None
-            self._drop_old()
-            if self._held:
-                self._wake()
+def _fit(held: list[Held]) -> bool:
+    return sum(one.size for one in held) <= _MOST_HELD_BYTES
 
 
-# Shared by all tabs on purpose: a key that nobody can guess tells them apart, and a reload must find its trace again.
-_SHELF: Final = Shelf()
+_SHELF: Final[Shelf[Held]] = Shelf(fits=_fit)
 
 
-def shelf() -> Shelf:
-    """The shelf of this server."""
+def shelf() -> Shelf[Held]:
+    """The traces of this server."""
     return _SHELF
+
+
+def hold(trace: Trace, data: bytes, name: str, size: int = 0) -> Held:
+    """Hold a trace under a new key; the oldest go when all together are too large.
+
+    `size` is that of the source where its bytes are not kept.
+    """
+    key, digest = new_key(), hashlib.sha256(data).hexdigest()[:16]
+    return _SHELF.put(key, Held(trace=trace, data=data, name=name, key=key, digest=digest, size=size or len(data)))
 
 
 def open_bytes(data: bytes, name: str, format_name: str = "") -> Held:
     """Read `data` and hold the trace. Raises `UnreadableTrace` with place and reason."""
-    return _SHELF.put(formats.read(data, name=name, format=format_name or None), data, name)
+    return hold(formats.read(data, name=name, format=format_name or None), data, name)
 
 
 def open_path(path: Path, format_name: str = "") -> Held:

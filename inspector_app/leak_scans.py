@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import io
 import json
-import secrets
-import threading
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from inspector_app import __version__, data
+from inspector_app.shelf import Shelf, new_key
 from inspector_app.views.analysis import Analysis
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.errors import UnreadableTrace
@@ -43,9 +40,8 @@ from modelcontext_core.leak_report.trace_scan import Occurrence, encoded_convers
 from modelcontext_core.leaks import IdentifierLeak
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
 
-__all__ = ["Scan", "Scans", "is_report", "of_trace", "open_files", "open_path", "scans", "today"]
+__all__ = ["Scan", "hold", "is_report", "of_trace", "open_files", "open_path", "scans", "today"]
 
-_SECONDS_HELD: Final = 15 * 60
 _MOST_HELD: Final = 8
 _REPORT_MARK: Final = b'{"schema":"modelcontext-leaks/'
 
@@ -57,7 +53,7 @@ class Scan:
     name: str
     pieces: Sequence[Piece] = ()
     files: dict[str, bytes] = field(default_factory=dict)
-    key: str = field(default_factory=lambda: secrets.token_hex(16))
+    key: str = field(default_factory=new_key)
     base: ToolPolicies = DEFAULT_POLICIES
     pack: ToolPolicies = DEFAULT_POLICIES
     applied: int = 0
@@ -65,7 +61,6 @@ class Scan:
     baseline: Baseline | None = None
     result: ScanResult | None = None
     version: int = 0
-    touched: float = 0.0
 
     @property
     def is_saved(self) -> bool:
@@ -232,58 +227,21 @@ def _saved(name: str, content: bytes) -> Scan:
 # --- holding
 
 
-class Scans:
-    """Scans by key, each for a quarter of an hour after it was last used."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._held: OrderedDict[str, Scan] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def put(self, scan: Scan) -> Scan:
-        """Hold a scan; the oldest goes when there are too many."""
-        with self._lock:
-            scan.touched = self._clock()
-            self._held[scan.key] = scan
-            self._drop_old()
-            while len(self._held) > _MOST_HELD:
-                self._held.popitem(last=False)
-            timer = threading.Timer(_SECONDS_HELD + 1, self._sweep)
-            timer.daemon = True
-            timer.start()
-        return scan
-
-    def get(self, key: str) -> Scan | None:
-        """Return the scan of a key, or None when there is none, or no longer."""
-        with self._lock:
-            self._drop_old()
-            scan = self._held.get(key)
-            if scan is not None:
-                scan.touched = self._clock()
-                self._held.move_to_end(key)
-            return scan
-
-    def forget(self, key: str) -> None:
-        """Drop a scan at once."""
-        with self._lock:
-            self._held.pop(key, None)
-
-    def _drop_old(self) -> None:
-        oldest = self._clock() - _SECONDS_HELD
-        for key in [key for key, scan in self._held.items() if scan.touched <= oldest]:
-            del self._held[key]
-
-    def _sweep(self) -> None:
-        with self._lock:
-            self._drop_old()
+def _fit(held: list[Scan]) -> bool:
+    return len(held) <= _MOST_HELD
 
 
-_SCANS: Final = Scans()
+_SCANS: Final[Shelf[Scan]] = Shelf(fits=_fit)
 
 
-def scans() -> Scans:
-    """The scans of this server; a key that nobody can guess tells tabs apart."""
+def scans() -> Shelf[Scan]:
+    """The scans of this server."""
     return _SCANS
+
+
+def hold(scan: Scan) -> Scan:
+    """Hold a scan under its key; the oldest goes when there are too many."""
+    return _SCANS.put(scan.key, scan)
 
 
 def of_trace(held: data.Held) -> Scan:

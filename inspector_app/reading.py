@@ -165,7 +165,7 @@ class Reading:
         content = b""
         if alone is not None:
             content = alone.content or (alone.path.read_bytes() if alone.path is not None else b"")
-        return data.shelf().put(found, content, self.name, size=self._bytes_done or self._total)
+        return data.hold(found, content, self.name, size=self._bytes_done or self._total)
 
     def _traces(self) -> Iterator[Trace]:
         for given in self.sources:

@@ -7,11 +7,10 @@ exports that were uploaded are copies in memory, which a change alters and nothi
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Final, Literal, Protocol
 from inspector_app import launch
 from inspector_app.langgraph_file import LangGraphFile, is_langgraph_file, uri_for_reading
 from inspector_app.sandbox import Sandbox
+from inspector_app.shelf import Shelf, new_key
 from inspector_app.store_sample import sample_store
 from modelcontext_core.contextstate import (
     Checkpoint,
@@ -38,11 +38,9 @@ from modelcontext_core.contextstate import (
 )
 
 __all__ = [
-    "SECONDS_HELD",
     "BrowsedStore",
     "OpenStore",
     "StoreKind",
-    "StoreShelf",
     "Verification",
     "migrate",
     "needs_migration",
@@ -54,7 +52,6 @@ __all__ = [
     "writing",
 ]
 
-SECONDS_HELD: Final = 15 * 60
 _SQLITE_HEAD: Final = b"SQLite format 3\x00"
 
 StoreKind = Literal["sample", "export", "sqlite", "postgres", "langgraph"]
@@ -117,84 +114,28 @@ class OpenStore:
     name: str
     url: str = ""
     full: ContextStore | None = None
-    key: str = field(default_factory=lambda: secrets.token_hex(16))
+    key: str = field(default_factory=new_key)
     version: int = 0
-    touched: float = 0.0
     reports: dict[tuple[str, int], VerifyReport] = field(default_factory=dict)
     sandbox: Sandbox | None = None
     verification: Verification | None = None
 
 
-class StoreShelf:
-    """Open stores by key, each for `seconds` after it was last used. Safe to use from several threads."""
-
-    def __init__(self, seconds: float = SECONDS_HELD, clock: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
-        self._clock = clock
-        self._held: dict[str, OpenStore] = {}
-        self._lock = threading.Lock()
-        self._timer: threading.Timer | None = None
-
-    def put(self, opened: OpenStore) -> OpenStore:
-        """Hold a store under its key."""
-        opened.touched = self._clock()
-        with self._lock:
-            self._drop_old()
-            self._held[opened.key] = opened
-            self._wake()
-        return opened
-
-    def get(self, key: str) -> OpenStore | None:
-        """Return the store of `key` and hold it for another while; None when there is none, or no longer."""
-        with self._lock:
-            self._drop_old()
-            opened = self._held.get(key)
-            if opened is not None:
-                opened.touched = self._clock()
-            return opened
-
-    def forget(self, key: str) -> None:
-        """Close the store of `key` at once."""
-        with self._lock:
-            opened = self._held.pop(key, None)
-        if opened is not None:
-            _close(opened)
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def _drop_old(self) -> None:
-        oldest = self._clock() - self._seconds
-        for key in [key for key, opened in self._held.items() if opened.touched <= oldest]:
-            _close(self._held.pop(key))
-
-    def _wake(self) -> None:
-        # Closed in time even when nobody asks any more.
-        if self._timer is None:
-            self._timer = threading.Timer(self._seconds + 1, self._sweep)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _sweep(self) -> None:
-        with self._lock:
-            self._timer = None
-            self._drop_old()
-            if self._held:
-                self._wake()
-
-
-# Shared by all tabs on purpose: a key that nobody can guess tells them apart.
-_SHELF: Final = StoreShelf()
-
-
-def shelf() -> StoreShelf:
-    """The shelf of this server."""
-    return _SHELF
-
-
 def _close(opened: OpenStore) -> None:
     with suppress(StoreError):
         opened.store.close()
+
+
+_SHELF: Final[Shelf[OpenStore]] = Shelf(close=_close)
+
+
+def shelf() -> Shelf[OpenStore]:
+    """The stores of this server."""
+    return _SHELF
+
+
+def _hold(opened: OpenStore) -> OpenStore:
+    return _SHELF.put(opened.key, opened)
 
 
 # --- opening
@@ -203,14 +144,14 @@ def _close(opened: OpenStore) -> None:
 def open_sample() -> OpenStore:
     """The sample store, a copy of its own for every tab."""
     store = sample_store(launch.samples_dir())
-    return _SHELF.put(OpenStore(store=store, kind="sample", name="", full=store))
+    return _hold(OpenStore(store=store, kind="sample", name="", full=store))
 
 
 def open_export(content: bytes, name: str) -> OpenStore:
     """An exported session as a copy in memory. Raises `ContextStateError` with the line that is wrong."""
     store = MemoryStore()
     store.import_(content)
-    return _SHELF.put(OpenStore(store=store, kind="export", name=name, full=store))
+    return _hold(OpenStore(store=store, kind="export", name=name, full=store))
 
 
 def open_file(path: Path) -> OpenStore:
@@ -223,10 +164,10 @@ def open_file(path: Path) -> OpenStore:
     if head != _SQLITE_HEAD:
         return open_export(path.read_bytes(), path.name)
     if is_langgraph_file(path):
-        return _SHELF.put(OpenStore(store=LangGraphFile(path), kind="langgraph", name=path.name))
+        return _hold(OpenStore(store=LangGraphFile(path), kind="langgraph", name=path.name))
     url = f"sqlite:///{path.absolute()}"
     store = open_store(url, read_only=True, create=False, migrate=False)
-    return _SHELF.put(OpenStore(store=store, kind="sqlite", name=path.name, url=url, full=store))
+    return _hold(OpenStore(store=store, kind="sqlite", name=path.name, url=url, full=store))
 
 
 def open_postgres(url: str) -> OpenStore:
@@ -234,7 +175,7 @@ def open_postgres(url: str) -> OpenStore:
     if not url.startswith(("postgresql://", "postgres://")):
         raise StoreError("postgresql", "the address must begin with postgresql://")
     store = open_store(url, read_only=True, create=False, migrate=False)
-    return _SHELF.put(OpenStore(store=store, kind="postgres", name=store.info().location, url=url, full=store))
+    return _hold(OpenStore(store=store, kind="postgres", name=store.info().location, url=url, full=store))
 
 
 def needs_migration(path: Path) -> bool:

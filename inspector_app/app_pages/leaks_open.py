@@ -47,7 +47,7 @@ def _open_named(current: LeaksState) -> Scan | None:
         try:
             scan = leak_scans.open_path(sample.file if sample else Path(current.path).expanduser())
             if scan.pieces or scan.result is not None:
-                return leak_scans.scans().put(scan)
+                return leak_scans.hold(scan)
             problem = words.leaks.NOTHING_IN_IT
         except OSError:
             problem = words.leaks.NO_SUCH_PATH
@@ -139,7 +139,7 @@ def _upload(where: str) -> None:
 
 
 def _take(scan: Scan) -> None:
-    leak_scans.scans().put(scan)
+    leak_scans.hold(scan)
     state.save(state.load(LeaksState).opened(key=scan.key))
 
 

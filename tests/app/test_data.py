@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from inspector_app import data
-from inspector_app.data import Options, Shelf
+from inspector_app.data import Options
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Conversation, Trace
 from modelcontext_core.messages import Message
@@ -16,51 +14,15 @@ from tests.app.making import held
 TRACE = Trace(format="text", conversations=(Conversation(messages=(Message(role="user", content="x"),)),))
 
 
-class Clock:
-    """A clock that moves when it is told to."""
+def test_a_trace_is_held_under_a_key_of_its_own() -> None:
+    """The same trace twice is held twice: two tabs never share."""
+    first, second = data.hold(TRACE, b"", "a"), data.hold(TRACE, b"", "a")
 
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_a_trace_is_held_under_a_random_key_of_128_bits() -> None:
-    """Two keys differ, and each is 32 hexadecimal digits."""
-    shelf = Shelf()
-
-    first, second = shelf.put(TRACE, b"", "a"), shelf.put(TRACE, b"", "a")
-
-    assert re.fullmatch("[0-9a-f]{32}", first.key)
     assert first.key != second.key
-    assert shelf.get(first.key) is first
-
-
-def test_a_trace_goes_15_minutes_after_it_was_last_looked_at() -> None:
-    """Looking at it keeps it for as long again."""
-    clock = Clock()
-    shelf = Shelf(clock=clock)
-    key = shelf.put(TRACE, b"", "a").key
-
-    clock.now += 14 * 60
-    assert shelf.get(key) is not None
-    clock.now += 14 * 60
-    assert shelf.get(key) is not None
-    clock.now += 15 * 60
-    assert shelf.get(key) is None
-    assert len(shelf) == 0
-
-
-def test_a_closed_trace_is_gone_at_once() -> None:
-    """“Close trace” forgets it, and what was computed goes with it."""
-    shelf = Shelf()
-    key = shelf.put(TRACE, b"", "a").key
-
-    shelf.forget(key)
-
-    assert shelf.get(key) is None
-    assert shelf.get("") is None
+    assert data.shelf().get(first.key) is first
+    data.shelf().forget(first.key)
+    assert data.shelf().get(first.key) is None
+    assert data.shelf().get(second.key) is second
 
 
 def test_an_analysis_is_made_once_for_each_set_of_options() -> None:

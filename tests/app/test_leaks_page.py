@@ -117,17 +117,14 @@ def test_a_saved_report_opens_again() -> None:
     assert scan.result.report == again.result.report
 
 
-def test_scans_are_forgotten_after_a_while() -> None:
-    """A quarter of an hour after its last use a scan is gone."""
-    now = [0.0]
-    scans = leak_scans.Scans(clock=lambda: now[0])
-    held = scans.put(Scan(name="x"))
-    now[0] = 800
-    assert scans.get(held.key) is held
-    now[0] = 1600
-    assert scans.get(held.key) is held
-    now[0] = 2501
-    assert scans.get(held.key) is None
+def test_the_oldest_scan_goes_when_there_are_too_many() -> None:
+    """Eight are held at once."""
+    held = [leak_scans.hold(Scan(name="x")) for _ in range(9)]
+
+    assert leak_scans.scans().get(held[0].key) is None
+    assert [leak_scans.scans().get(each.key) for each in held[1:]] == held[1:]
+    for each in held:
+        leak_scans.scans().forget(each.key)
 
 
 @pytest.mark.parametrize(

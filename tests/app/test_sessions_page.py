@@ -154,7 +154,7 @@ def test_the_sandbox_names_the_rule(database: Path) -> None:
     app.button(key="sandbox_commit").click()
     calm(app.run())
 
-    held = [each for each in stores.shelf()._held.values() if each.url.endswith(str(database))]
+    held = [each for _, each in stores.shelf()._held.values() if each.url.endswith(str(database))]
     assert held[-1].sandbox is not None
     assert [tried.rule for tried in held[-1].sandbox.tried] == ["binding", None]
     assert database.read_bytes() == before

@@ -124,16 +124,14 @@ def test_an_older_store_is_migrated_only_when_asked(database: Path, monkeypatch:
     stores.shelf().forget(held.key)
 
 
-def test_a_store_is_closed_when_its_time_is_over() -> None:
-    """After a while without a look the key leads nowhere and the store is closed."""
-    now = [0.0]
-    shelf = stores.StoreShelf(seconds=10, clock=lambda: now[0])
-    held = shelf.put(stores.OpenStore(store=MemoryStore(), kind="export", name="x"))
+def test_a_store_is_closed_when_it_is_forgotten() -> None:
+    """The key then leads nowhere."""
+    held = stores.open_sample()
 
-    now[0] = 9
-    assert shelf.get(held.key) is held
-    now[0] = 20
-    assert shelf.get(held.key) is None
+    assert stores.shelf().get(held.key) is held
+    stores.shelf().forget(held.key)
+
+    assert stores.shelf().get(held.key) is None
     with pytest.raises(StoreError):
         held.store.sessions()
 
