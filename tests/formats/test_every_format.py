@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats import READERS, detect, iter_traces, read
 from tests.formats.traces import check
+from tests.fuzz.mutations import documents, places
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
@@ -75,44 +75,17 @@ def test_cut_and_flipped_bytes_never_surprise(path: Path) -> None:
         attempt(bytes(wrong), path.name)
 
 
-def _documents(data: bytes) -> list[Any]:
-    """The JSON documents of a fixture, if it is made of any."""
-    text = data.decode("utf-8", "replace")
-    try:
-        return [json.loads(text)]
-    except ValueError:
-        pass
-    found = []
-    for line in text.splitlines():
-        try:
-            found.append(json.loads(line.removeprefix("data:")))
-        except ValueError:
-            continue
-    return found
-
-
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container of a document with each of its keys."""
-    queue = [value]
-    for container in queue:
-        members = container.items() if isinstance(container, dict) else enumerate(container)
-        for key, member in members:
-            yield container, key
-            if isinstance(member, dict | list):
-                queue.append(member)
-
-
 @pytest.mark.parametrize("path", WHOLE, ids=_name)
 def test_dropped_keys_and_changed_types_never_surprise(path: Path) -> None:
     """A document that misses any key, or has any type at any place, is read in part or refused with a reason."""
-    documents = [document for document in _documents(path.read_bytes()) if isinstance(document, dict | list)]
+    whole = [document for document in documents(path.read_bytes()) if isinstance(document, dict | list)]
     dice = random.Random(path.name)
     frame = "data: {}\n" if b"\ndata:" in path.read_bytes() else "{}"
 
-    for _ in range(40 if documents else 0):
-        changed = json.loads(json.dumps(documents))
+    for _ in range(40 if whole else 0):
+        changed = json.loads(json.dumps(whole))
         for _ in range(dice.randrange(1, 4)):
-            container, key = dice.choice(list(_places(changed)))
+            container, key = dice.choice(list(places(changed)))
             if isinstance(container, dict) and dice.random() < 0.4:
                 del container[key]
             else:
