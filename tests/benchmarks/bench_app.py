@@ -48,7 +48,7 @@ WATCH = """
     }
     return null;
   };
-  bench.from = (type, watched) => addEventListener(type, () => {
+  bench.from = (type, watched) => (bench.seen = {}) && addEventListener(type, () => {
     Object.assign(bench, { start: performance.now(), tasks: [], seen: {} });
     const look = () => {
       for (const [name, [box, selector]] of Object.entries(watched))
@@ -231,6 +231,7 @@ def steps(page: Page) -> Iterator[tuple[str, float]]:
         return lambda: page.locator("a", has_text=name).first.click(no_wait_after=True)
 
     yield "decode", measured(page, "click", {"there": DECODED}, view("decode"))["there"]
+    page.locator(".st-key-linked_box").wait_for(state="detached")
     settle(page)
     yield "messages", measured(page, "click", {"there": FIRST}, view("messages"))["there"]
     settle(page)

@@ -29,6 +29,16 @@ function onInput(view, event) {
   take(view, event, text);
 }
 
+// What was put in before this script was there.
+function catchUp(view) {
+  const area = document.querySelector(`.st-key-${view.data.field} textarea`), text = area?.value ?? "";
+  if (text.length <= LONGEST) return;
+  // Past the property by which React follows what it wrote itself: it must see that the field is empty now.
+  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(area, "");
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+  view.component.setTriggerValue("text", text);
+}
+
 function build(view) {
   view.said = el("div", "pasted");
   view.box.appendChild(view.said);
@@ -40,8 +50,9 @@ function build(view) {
 }
 
 export default function (component) {
-  const view = viewOf(component, build);
+  const view = viewOf(component, build), first = !view.data;
   view.data = component.data;
+  if (first) catchUp(view);
   const { said, forget } = view.data;
   view.said.replaceChildren();
   if (said) {
