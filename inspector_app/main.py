@@ -27,4 +27,7 @@ PAGES = [
     st.Page("app_pages/policies.py", title=words.policies.PAGE, icon=":material/rule:"),
 ]
 
-st.navigation(PAGES, position="top").run()
+page = st.navigation(PAGES, position="top")
+# Five tabs of a browser, and its history, are told apart by their titles.
+st.set_page_config(page_title=words.common.page_title(page.title))
+page.run()

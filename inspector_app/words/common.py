@@ -24,6 +24,7 @@ __all__ = [
     "citable",
     "first_seen",
     "hidden_characters",
+    "page_title",
     "piece_of",
     "plural",
     "raw_ids_left",
@@ -37,6 +38,11 @@ NOT_GUARDED: Final = (
     "This is the script of the pages alone, without what keeps strangers out. Start it with  modelcontext-inspector"
 )
 PAGE_PLAYGROUND: Final = "Playground"
+
+
+def page_title(page: str) -> str:
+    """What the browser's tab and its history call a page."""
+    return f"{page} · {APP_TITLE}"
 
 
 def bytes_text(size: int) -> str:

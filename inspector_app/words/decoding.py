@@ -49,7 +49,7 @@ BLOCK_CALL: Final = "arguments"
 DECODE_REGION: Final = "What the model wrote and what it is restored to."
 NOT_RESTORED: Final = "Not restored"
 NOT_RESTORED_HINT: Final = "nothing is guessed; the nearest handle is only a hint"
-ALL_RESTORED: Final = "Everything that looks like a handle was restored."
+ALL_RESTORED: Final = "Nothing that looks like a handle is left."
 ITEM_COLUMNS: Final = (
     ("As written", "22%"),
     ("What it is", "40%"),
