@@ -88,7 +88,9 @@ def _stop(key: str) -> None:
 def empty_page(current: LeaksState) -> None:
     """Draw the page without a source: what it is for, the inputs, the samples."""
     if current.problem:
-        error_card(words.opening.UNREADABLE_TITLE, current.problem, key="leaks_problem")
+        of_link = current.problem == words.opening.BAD_LINK
+        title = words.opening.LINK_TITLE if of_link else words.opening.UNREADABLE_TITLE
+        error_card(title, current.problem, key="leaks_problem")
     else:
         st.title(words.leaks.EMPTY_TITLE, anchor=False)
         with st.container(key="empty_text"):
@@ -101,7 +103,7 @@ def inputs(where: str) -> None:
     held = opening.opened(state.load(PlaygroundState)) if where == "empty" else None
     if held is not None:
         st.button(words.leaks.OPEN_CURRENT, key="leaks_current", type="primary", on_click=_take_current, args=(held,))
-    left, right = st.columns(2, gap="small")
+    left, right = st.columns(2, gap="small", vertical_alignment="bottom")
     with left:
         st.file_uploader(
             words.leaks.UPLOAD, key=f"{_FILES}:{where}", accept_multiple_files=True, on_change=_upload, args=(where,)

@@ -19,7 +19,7 @@ __all__ = ["try_area"]
 
 def try_area(current: PoliciesState, draft: Draft) -> None:
     """Draw the fields of a call and both its forms."""
-    with st.container(horizontal=True, key="pack_try", gap="small"):
+    with st.container(horizontal=True, key="pack_try", gap="small", vertical_alignment="center"):
         st.markdown(words.policies.TRY)
         tool = st.text_input(
             words.policies.TRY_TOOL,
