@@ -15,7 +15,7 @@ import pytest
 
 from modelcontext_core import Message, Registry, ToolCall
 from tests.benchmarks.codec_inputs import IdKind, Known, answer, conversation, known_ids, registry_of
-from tests.benchmarks.measuring import Row, measure, took
+from tests.benchmarks.measuring import ATTEMPTS, Row, measure, took
 
 UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 REFERENCE = re.compile(r"<ref\s[^>]*>|<(?:kb|web)\s[^>]*>|res://\d+", re.IGNORECASE)
@@ -209,7 +209,10 @@ def test_hard_texts_grow_linearly(hard: str) -> None:
         return min(took(lambda: Registry().encode_messages([message])) for _ in range(5))
 
     for name, work in (("decode", decode), ("encode", encode)):
-        once, twice = work(100_000), work(200_000)
-        print(f"{name} {hard * 3!r:<40}{once * 1000:>9.1f} ms, doubled x {twice / once:.2f}")
+        # Measured up to three times: a processor that changes its speed in between does not do so again.
+        growth = [work(200_000) / work(100_000)]
+        while growth[-1] > 2.2 and len(growth) < ATTEMPTS:
+            growth.append(work(200_000) / work(100_000))
+        print(f"{name} {hard * 3!r:<40} doubled x {min(growth):.2f}")
 
-        assert twice < 2.2 * once + 0.002
+        assert min(growth) <= 2.2
