@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.browser import app_server, chromium, open_page
@@ -14,3 +16,11 @@ __all__ = ["app_server", "chromium", "open_page"]
 settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", settings.get_profile("default"), max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+_MAIN = sys.modules["__main__"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """A page that a test draws takes the place of `__main__`; processes started by later tests would begin with it."""
+    sys.modules["__main__"] = _MAIN
