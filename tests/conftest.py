@@ -13,7 +13,7 @@ from tests.browser import app_server, chromium, open_page
 __all__ = ["app_server", "chromium", "open_page"]
 
 # No deadline: the suite shares a small machine with a browser and a database, and a slow example is no wrong one.
-settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", settings.get_profile("default"), max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
