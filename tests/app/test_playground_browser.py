@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -163,29 +162,19 @@ def test_rubbish_is_said_in_a_sentence_and_what_was_open_stays(app_server: AppSe
     expect(page.locator(".source .name")).to_have_text("wiki_agent.json")
 
 
-def seconds_to_open(page: Page, text: str) -> float:
-    """Paste a text and read it: the time from the click to its first message."""
-    page.get_by_placeholder(words.opening.PASTE_HINT).fill(text)
-    if len(text) > 50_000:  # it does not stand in the field, where it would be laid out with every change of the page
-        expect(page.locator(".pasted")).to_contain_text(words.opening.pasted(len(text)))
-        expect(page.get_by_placeholder(words.opening.PASTE_HINT)).to_have_value("")
-    started = time.monotonic()
-    page.get_by_role("button", name=words.opening.READ).click()
-    expect(page.locator(".msg").first).to_be_visible()
-    return time.monotonic() - started
-
-
-def test_a_megabyte_appears_soon_and_the_rest_is_loaded_in_parts(app_server: AppServer, open_page: OpenPage) -> None:
+def test_a_megabyte_appears_and_the_rest_is_loaded_in_parts(app_server: AppServer, open_page: OpenPage) -> None:
     """A pasted megabyte is shown by its first 256 KB; a message far away is loaded when it is asked for."""
     filler = "Some words about an item. " * 120
-    messages = [{"role": "user", "content": f"{number}: {filler}"} for number in range(330)]
-    small = seconds_to_open(open_page(app_server.url), CHAT)
+    text = json.dumps([{"role": "user", "content": f"{number}: {filler}"} for number in range(330)])
     page = open_page(app_server.url)
 
-    large = seconds_to_open(page, json.dumps(messages))
+    page.get_by_placeholder(words.opening.PASTE_HINT).fill(text)
+    # A large text does not stay in the field, where it would be laid out with every change of the page.
+    expect(page.locator(".pasted")).to_contain_text(words.opening.pasted(len(text)))
+    expect(page.get_by_placeholder(words.opening.PASTE_HINT)).to_have_value("")
+    page.get_by_role("button", name=words.opening.READ).click()
 
-    # Two seconds on a machine of its own; on a busy one, a few times what three lines take there.
-    assert large < max(2.0, 8 * small)
+    expect(page.locator(".msg").first).to_be_visible()
     assert page.locator(".msg").count() < 330
     page.locator('.item[data-index="329"]').click()
     expect(page.locator(".msg.here")).to_have_attribute("data-index", "329")

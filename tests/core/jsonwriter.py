@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
-from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -93,13 +91,3 @@ def written(value: Any, seed: int) -> Writer:
     writer = Writer(seed)
     writer._write(value)
     return writer
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """The better of two runs, in processor time."""
-    best = float("inf")
-    for _ in range(2):
-        begin = time.process_time()
-        work()
-        best = min(best, time.process_time() - begin)
-    return best

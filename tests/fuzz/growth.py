@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Final
 
-from modelcontext_core import Message, Registry, ToolCall, check_round_trip
+from modelcontext_core import Message, Registry, ToolCall, ToolPolicies, check_round_trip, jsontext, sqltext
 from tests.fuzz.worlds import UUID_A, registry
 
 MOST: Final = 2.8
@@ -19,7 +20,10 @@ SIZE: Final = 60_000
 SHORTEST: Final = 0.02  # seconds; what is quicker says nothing about growth
 CHUNK: Final = 8
 
-TEXTS: Final[Mapping[str, Callable[[int], str]]] = {
+Make = Callable[[int], str]
+Work = Callable[[str], object]
+
+TEXTS: Final[Mapping[str, Make]] = {
     "a<b": lambda size: "a<b " * (size // 4),
     "an unclosed ref": lambda size: "<ref " + "x" * size,
     "res:// and digits": lambda size: "res://" + "1" * size,
@@ -71,7 +75,7 @@ def _calls(text: str) -> None:
 
 
 _KNOWN: Final = registry(citations=True, issues=True)
-OPERATIONS: Final[Mapping[str, Callable[[str], object]]] = {
+OPERATIONS: Final[Mapping[str, Work]] = {
     "encode": _encode,
     "decode": _KNOWN.decode_output_text,
     "report": _KNOWN.decode_with_report,
@@ -81,7 +85,54 @@ OPERATIONS: Final[Mapping[str, Callable[[str], object]]] = {
 }
 
 
-def seconds(work: Callable[[str], object], text: str) -> float:
+def _json(text: str) -> None:
+    jsontext.is_valid(text)
+    list(jsontext.strings(text))
+    jsontext.key_values(text, frozenset({"id", "url"}))
+    jsontext.same_value(text, text + " ")
+    jsontext.path_of(text, len(text) // 2)
+
+
+def _discover(text: str) -> None:
+    call = ToolCall(id="c", name="lookup", arguments=text)
+    ToolPolicies.discover(
+        [Message(role="assistant", tool_calls=(call,)), Message(role="tool", tool_call_id="c", content=text)]
+    )
+
+
+def _json_texts() -> Iterator[tuple[str, Make, Work]]:
+    row = f'{{"order_id": "{UUID_A}", "link": "https://example.com/{UUID_A}"}}, '
+    texts: Mapping[str, Make] = {
+        "quotes": lambda size: '"' + '\\"' * (size // 2) + '"',
+        "backslashes": lambda size: '"' + "\\\\" * (size // 4) + '"',
+        "nested lists": lambda size: "[" * (size // 2) + '"\ud800"' + "]" * (size // 2),
+        "nested ids": lambda size: '{"id":[' * (size // 9) + '"\ud800"' + "]}" * (size // 9),
+        "nested objects": lambda size: '{"id":' * (size // 7) + '"\ud800"' + "}" * (size // 7),
+        "names in a list": lambda size: '{"id":[{}' + ',"id"' * (size // 5) + "]}",
+        "long names": lambda size: '[{"' + "d" * (size // 2) + '":"' + "d" * (size // 2) + '"}]',
+        "quoted names": lambda size: '["' + '\\"id\\":' * (size // 7) + '"]',
+        "blanks": lambda size: (
+            '{"id"' + " " * (size // 4) + ":" + " " * (size // 4) + "[" + '"",' * (size // 6) + '""]}'
+        ),
+        "names and blanks": lambda size: "[" + '"id" ,' * (size // 9) + '"id"' + " " * (size // 3) + "]",
+        "escapes in objects": lambda size: "[" + ",".join(['{"id":["\\\\\\"",[]]}'] * (size // 19)) + "]",
+    }
+    for name, make in texts.items():
+        yield name, make, _json
+    yield "rows", lambda size: "[" + row * (size // len(row)) + "0]", _discover
+
+
+def _sql_texts() -> Iterator[tuple[str, Make, Work]]:
+    for unit in ("'", "''", "'\\", "E'\\", '"', "`", "/*", "*/", "/**/", "-", "--\n", "$", "$a$ ", "[", "$a"):
+        yield f"SQL {unit!r}", partial(_repeat, unit), sqltext.regions
+    yield "open dollar tags", lambda size: " ".join(f"$a{number}$" for number in range(size // 8)), sqltext.regions
+
+
+def _repeat(unit: str, size: int) -> str:
+    return unit * (size // len(unit))
+
+
+def seconds(work: Work, text: str) -> float:
     """The best processor time of three runs."""
     best = float("inf")
     for _ in range(3):
@@ -93,13 +144,16 @@ def seconds(work: Callable[[str], object], text: str) -> float:
 
 def run(number: int) -> None:
     """Measures one pair of input and operation; raises `AssertionError` when it grows too fast."""
-    name, operation = _PAIRS[number % len(_PAIRS)]
-    make, work = TEXTS[name], OPERATIONS[operation]
+    name, make, work = _PAIRS[number % len(_PAIRS)]
     for size in (SIZE, 2 * SIZE, 4 * SIZE):  # again, with more: noise does not repeat
         small, large = seconds(work, make(size)), seconds(work, make(2 * size))
         if large <= SHORTEST or large <= MOST * small:
             return
-    raise AssertionError(f"{name}, {operation}: {small:.3f} s, doubled {large:.3f} s")
+    raise AssertionError(f"{name}: {small:.3f} s, doubled {large:.3f} s")
 
 
-_PAIRS: Final = [(name, operation) for name in TEXTS for operation in OPERATIONS]
+_PAIRS: Final = [
+    *((f"{name}, {operation}", TEXTS[name], OPERATIONS[operation]) for name in TEXTS for operation in OPERATIONS),
+    *_json_texts(),
+    *_sql_texts(),
+]
