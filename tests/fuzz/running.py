@@ -3,7 +3,8 @@
 A case is a target and a number; the number is its seed, so that a finding is named by it and can be run again alone.
 The state keeps, for every target, the next number, what was done so far and what failed. A round gives each target its
 share of the time. A run that is stopped leaves the rest of its round to the next one, and what failed before is tried
-first: it leaves the state when it holds.
+first: it leaves the state when it holds. Times are of the processor, so that a round beside other work is as long as
+one alone.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Target:
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """How far one target is: the next number, what was done, what failed, and what is left of the round."""
+    """How far one target is: the next number, what was done in how much processor time, what failed, what is left."""
 
     next: int = 0
     cases: int = 0
@@ -84,7 +85,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What a process says of a block: how many numbers it ran, what failed, and how long it took."""
+    """What a process says of a block: how many numbers it ran, what failed, and the processor time that it took."""
 
     cases: int
     failed: dict[int, str]
@@ -128,18 +129,19 @@ def _work(targets: Mapping[str, Target], link: Connection, current: Any) -> None
     with SHARED, contextlib.suppress(KeyboardInterrupt, EOFError):
         while (block := link.recv()) is not None:
             name, numbers, seconds = block
-            began, done, slowest = time.monotonic(), 0, 0.0
+            began, computed, done, slowest = time.monotonic(), 0.0, 0, 0.0
             for number in numbers:
                 current.value = number
                 started = _processor_seconds()
                 said = attempt(targets[name], number)
-                slowest, done = max(slowest, _processor_seconds() - started), done + 1
+                used, done = _processor_seconds() - started, done + 1
+                computed, slowest = computed + used, max(slowest, used)
                 if said:
                     # At once: the next case may end the process.
                     link.send((number, said))
-                if time.monotonic() - began >= seconds:
+                if computed >= seconds or time.monotonic() - began >= _PATIENCE * seconds:
                     break
-            link.send(_Done(done, {}, time.monotonic() - began, slowest))
+            link.send(_Done(done, {}, computed, slowest))
 
 
 class _Process:
@@ -163,7 +165,7 @@ class _Process:
         """Hand it a block."""
         self.target, self._numbers, self._failed = target, numbers, {}
         # A case that no signal ends, because it is in code that is not Python, is ended from here.
-        self._patience = time.monotonic() + seconds + (_PATIENCE + 2) * target.limit
+        self._patience = time.monotonic() + _PATIENCE * seconds + (_PATIENCE + 2) * target.limit
         self.link.send((target.name, numbers, seconds))
 
     @property
