@@ -132,3 +132,24 @@ def grow(store: ContextStore, session_id: str = "s", *, commits: int = 3, events
         store.checkpoint(request)
         made.append(request)
     return made
+
+
+def fill(store: ContextStore) -> None:
+    """Commit a session `s` with everything in it: shared, revoked, absent and separately put payloads."""
+    first = commit("op-1", events=2, payloads=[payload(b"a" * 100), payload(b"secret")], context=b"same")
+    second = commit(
+        "op-2",
+        expected=first.checkpoint.revision,
+        payloads=[payload(b"a" * 100), bare(payload(b"absent")), payload(b"shut", revoked=True), payload(b"")],
+        context=b"same",
+        new_binding=GPT_NEXT,
+        turn=2**64 - 1,
+        covers=1,
+    )
+    third = commit("op-3", expected=second.checkpoint.revision, binding=GPT_NEXT, events=0, context=b"other")
+    for request in (first, second, third):
+        store.checkpoint(replace(request, operation_id=f"key of {request.operation_id}"))
+    store.put(payload(b"a" * 100, namespace="put later", retention="a\0\ud800"))
+    store.put(payload(b"a" * 100, retention="compliance"))
+    store.put(payload(b"put alone", retention="compliance"))
+    store.revoke(payload(b"secret").ref)

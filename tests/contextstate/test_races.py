@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 import pytest
@@ -19,27 +21,42 @@ from tests.contextstate.conftest import Place, PlaceMaker
 from tests.contextstate.workers import processes, race, revision_of
 
 PROCESSES = 4
+PATIENCE = 120
 
 
 def run_race(place: Place, sessions: list[str], commits: int) -> dict[str, list[int]]:
     """Let four processes commit, each to its session of the list; the revisions won a session."""
     context = processes()
-    results = context.SimpleQueue()
-    started = [
-        context.Process(target=race, args=(place.url, session_id, f"-w{number}", commits, results))
-        for number, session_id in enumerate(sessions)
-    ]
-    for process in started:
-        process.start()
-    session_of = {process.pid: session_id for process, session_id in zip(started, sessions, strict=True)}
+    started = []
     won: dict[str, list[int]] = {}
-    for _ in started:
-        pid, revisions, problem = results.get()
-        assert problem == ""
-        won.setdefault(session_of[pid], []).extend(revisions)
-    for process in started:
-        process.join()
+    try:
+        for number, session_id in enumerate(sessions):
+            ours, theirs = context.Pipe(duplex=False)
+            process = context.Process(target=race, args=(place.url, session_id, f"-w{number}", commits, theirs))
+            process.start()
+            started.append((process, ours))
+            # A process that dies ends its pipe only when nobody else holds the other end.
+            theirs.close()
+        for (process, ours), session_id in zip(started, sessions, strict=True):
+            won.setdefault(session_id, []).extend(answer_of(process, ours))
+    finally:
+        for process, ours in started:
+            process.kill()
+            process.join()
+            ours.close()
     return won
+
+
+def answer_of(process: BaseProcess, ours: Connection) -> list[int]:
+    """What a process sends at its end; fails when it dies before, or does not come to an end."""
+    assert ours.poll(PATIENCE), f"a process gave no answer in {PATIENCE} s"
+    try:
+        revisions, problem = ours.recv()
+    except EOFError:
+        process.join()
+        pytest.fail(f"a process ended with {process.exitcode} and gave no answer")
+    assert problem == ""
+    return list(revisions)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])

@@ -21,29 +21,13 @@ from modelcontext_core.contextstate import (
     StaleRevisionError,
 )
 from modelcontext_core.contextstate.stores.transfer import ChainWriter
-from tests.contextstate.builders import GPT_NEXT, Clock, bare, commit, grow, payload
+from tests.contextstate.builders import Clock, bare, commit, fill, grow, payload
 from tests.contextstate.conftest import Place, PlaceMaker
 
 
-def fill(store: ContextStore) -> list[bytes]:
-    """A session with everything in it: shared, revoked, absent and separately put payloads; its export."""
-    first = commit("op-1", events=2, payloads=[payload(b"a" * 100), payload(b"secret")], context=b"same")
-    second = commit(
-        "op-2",
-        expected=first.checkpoint.revision,
-        payloads=[payload(b"a" * 100), bare(payload(b"absent")), payload(b"shut", revoked=True), payload(b"")],
-        context=b"same",
-        new_binding=GPT_NEXT,
-        turn=2**64 - 1,
-        covers=1,
-    )
-    third = commit("op-3", expected=second.checkpoint.revision, binding=GPT_NEXT, events=0, context=b"other")
-    for request in (first, second, third):
-        store.checkpoint(replace(request, operation_id=f"key of {request.operation_id}"))
-    store.put(payload(b"a" * 100, namespace="put later", retention="a\0\ud800"))
-    store.put(payload(b"a" * 100, retention="compliance"))
-    store.put(payload(b"put alone", retention="compliance"))
-    store.revoke(payload(b"secret").ref)
+def exported(store: ContextStore) -> list[bytes]:
+    """The export of the session that has everything."""
+    fill(store)
     return list(store.export("s"))
 
 
@@ -71,7 +55,7 @@ def contents(store: ContextStore) -> object:
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
 def test_an_export_imports_into_any_store(store: ContextStore, place_maker: PlaceMaker, kind: str) -> None:
     """What is read from the copy is what is read from the original, and its export is the same to the byte."""
-    lines = fill(store)
+    lines = exported(store)
     copy = place_maker(kind).open()
 
     report = copy.import_(lines)
@@ -100,7 +84,7 @@ def test_a_retry_is_a_no_op_in_the_copy_too(store: ContextStore, place_maker: Pl
 
 def test_a_revoked_payload_leaves_without_its_data(store: ContextStore) -> None:
     """Its reference and `revoked` are exported, its bytes nowhere, not even inside the commit that brought it."""
-    lines = fill(store)
+    lines = exported(store)
 
     revoked = payload(b"secret").ref
     records = [item["record"] for item in items(lines) if item["type"] == "payload"]
@@ -125,7 +109,7 @@ def test_bytes_are_exported_once(store: ContextStore) -> None:
 
 def test_importing_the_same_session_again_is_a_no_op(store: ContextStore) -> None:
     """Whether from a list, from the store itself, as one value, or after a payload was revoked meanwhile."""
-    lines = fill(store)
+    lines = exported(store)
     before = contents(store)
 
     for source in (lines, store.export("s"), b"".join(lines), [line.replace(b"\n", b"\r\n") for line in lines]):
@@ -232,7 +216,7 @@ def test_a_damaged_file_is_refused_at_its_line_and_nothing_is_stored(
 ) -> None:
     """Wherever the damage is, the line is named and neither session, payload nor revocation is left behind."""
     origin = MemoryStore()
-    lines = fill(origin)
+    lines = exported(origin)
     for number in range(0, len(lines), 2):
         with pytest.raises(InvalidRecordError) as caught:
             store.import_(damage(lines, number))
@@ -246,7 +230,7 @@ def test_a_damaged_file_is_refused_at_its_line_and_nothing_is_stored(
 
 def test_a_file_without_its_end_is_refused(store: ContextStore) -> None:
     """A file that was cut between two lines is not taken for a shorter session."""
-    lines = fill(MemoryStore())
+    lines = exported(MemoryStore())
     for cut in ([], lines[:1], lines[:-1]):
         with pytest.raises(InvalidRecordError) as caught:
             store.import_(cut)

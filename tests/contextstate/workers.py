@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
-from typing import Any
 
 from modelcontext_core.contextstate import (
     CommitRequest,
@@ -67,8 +65,8 @@ def commit_forever(url: str, session_id: str, acknowledged: Connection) -> None:
         acknowledged.send(at.session)
 
 
-def race(url: str, session_id: str, worker: str, commits: int, results: Any) -> None:
-    """Commit until the session has so many checkpoints; report the revisions won and anything unexpected."""
+def race(url: str, session_id: str, worker: str, commits: int, result: Connection) -> None:
+    """Commit until the session has so many checkpoints; send the revisions won and anything unexpected."""
     # Nothing of the test runner's own handling of signals.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     won: list[int] = []
@@ -84,4 +82,4 @@ def race(url: str, session_id: str, worker: str, commits: int, results: Any) -> 
         store.close()
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"
-    results.put((os.getpid(), won, problem))
+    result.send((won, problem))

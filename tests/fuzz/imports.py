@@ -27,7 +27,7 @@ from modelcontext_core.contextstate import (
     open_store,
 )
 from modelcontext_core.contextstate.stores.transfer import ChainWriter
-from tests.contextstate.builders import GPT_NEXT, Clock, bare, commit, grow, payload
+from tests.contextstate.builders import Clock, commit, fill, grow, payload
 from tests.fuzz import mutations
 from tests.fuzz.readers import SAMPLES
 from tests.fuzz.running import SHARED
@@ -35,29 +35,14 @@ from tests.postgres import postgres_server
 
 __all__ = ["exports", "run"]
 
-_EXTRA: Final = ("s", "t", "op-1", "session", "compliance", 1, 2, 3, 2**63, 2**64 - 1, 2**64, "a" * 129, True, "")
+_EXTRA: Final = ("s", "t", "op-1", "key of op-1", "compliance", 1, 2, 3, 2**63, 2**64 - 1, 2**64, "a" * 129, True, "")
 _server: list[str] = []
 
 
 def _filled() -> ContextStore:
     """A store with a session that has everything, and another one that shares a payload with it."""
     store = MemoryStore(clock=Clock())
-    first = commit("op-1", events=2, payloads=[payload(b"a" * 100), payload(b"secret")], context=b"same")
-    second = commit(
-        "op-2",
-        expected=first.checkpoint.revision,
-        payloads=[payload(b"a" * 100), bare(payload(b"absent")), payload(b"shut", revoked=True), payload(b"")],
-        context=b"same",
-        new_binding=GPT_NEXT,
-        turn=2**64 - 1,
-        covers=1,
-    )
-    third = commit("op-3", expected=second.checkpoint.revision, binding=GPT_NEXT, events=0, context=b"other")
-    for request in (first, second, third):
-        store.checkpoint(request)
-    store.put(payload(b"a" * 100, namespace="put later", retention="a\0\ud800"))
-    store.put(payload(b"put alone", retention="compliance"))
-    store.revoke(payload(b"secret").ref)
+    fill(store)
     grow(store, "t", commits=2)
     store.put(payload(b"a" * 100, "t"))
     return store
