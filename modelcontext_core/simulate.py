@@ -113,10 +113,6 @@ class Simulation:
         """The text of a step's chunk; "" at the end of the stream."""
         return "" if step.key is None else self.inputs[step.key][step.start : step.end]
 
-    def sent_until(self, number: int) -> Iterator[Piece]:
-        """All pieces of the first `number` steps, in the order in which they went out."""
-        return (piece for step in self.steps[:number] for piece in step.pieces)
-
 
 def as_chunks(source: str | Iterable[ChunkLike], chunking: Chunking | None = None) -> Sequence[ChunkLike]:
     """A text, or a captured stream, cut by `chunking`; without one a stream keeps its chunks and a text is one."""

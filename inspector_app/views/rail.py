@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from inspector_app import words
@@ -65,11 +65,3 @@ def _row(analysis: Analysis, index: int, message: Message, found: Mapping[int, i
 def _short(text: str) -> str:
     shown = one_line(text)
     return shown if len(shown) <= _LONGEST_LABEL else shown[: _LONGEST_LABEL - 1] + "…"
-
-
-def families_used(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return how often each family was replaced in `rows`."""
-    counts: Counter[str] = Counter()
-    for row in rows:
-        counts.update(dict(row["bars"]))
-    return {name: counts[name] for name in FAMILIES}

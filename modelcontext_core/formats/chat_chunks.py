@@ -234,8 +234,8 @@ class _Delta:
             self.turn.whole(annotation, partial(_tell_annotation, annotation))
         self._signature(delta)
 
-    def _piece(self, key: object, channel: Channel, node: Node, number: int = 0) -> None:
-        self.turn.add(key, channel, node, node.text, number)
+    def _piece(self, key: object, channel: Channel, node: Node) -> None:
+        self.turn.add(key, channel, node, node.text)
 
     def _reasoning(self) -> None:
         """Visible reasoning, once: vendors write it under two keys."""

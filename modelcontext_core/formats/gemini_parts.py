@@ -52,12 +52,10 @@ def role_of(content: Node, default: str = "") -> str:
     return _ROLES.get(role, role)
 
 
-def tell_content(
-    conversation: ConversationBuilder, content: Node, *, role: str = "", name: str = "", time: str = ""
-) -> Turn:
+def tell_content(conversation: ConversationBuilder, content: Node, *, role: str = "") -> Turn:
     """Tell one content: a turn with its parts (or a string)."""
     told_role = role or role_of(content)
-    turn = conversation.turn("user" if told_role == "tool" else told_role, content, name=name, time=time)
+    turn = conversation.turn("user" if told_role == "tool" else told_role, content)
     parts = content.get("parts") if content.is_object else content
     if parts.is_list:
         for part in parts:

@@ -56,10 +56,10 @@ class _OpenCalls:
 class Thread:
     """One conversation and what was said in it so far. `said` pairs each mark with the number of its turn."""
 
-    def __init__(self, conversation: ConversationBuilder, group: str, agent: str = "") -> None:
+    def __init__(self, conversation: ConversationBuilder, group: str) -> None:
         self.conversation = conversation
         self.group = group
-        self.agent = agent
+        self.agent = ""
         self.said: list[tuple[Mark, int]] = []
         self.marks: set[Mark] = set()
         self.system: set[Mark] = set()

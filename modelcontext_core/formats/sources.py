@@ -55,9 +55,9 @@ Report = Callable[[NoticeKind, str, str], None]  # kind, where, text
 class Source:
     """A stream of bytes with its first bytes known. `name` is the file's; `notes` collects what happened on the way."""
 
-    def __init__(self, stream: Iterator[bytes], *, name: str = "", in_archive: bool = False) -> None:
+    def __init__(self, stream: Iterator[bytes], *, name: str = "") -> None:
         self.name = name
-        self.in_archive = in_archive
+        self.in_archive = False
         self.notes: list[tuple[NoticeKind, str]] = []
         self._stream = stream
         self._head = bytearray()

@@ -60,9 +60,9 @@ class SpanRecord:
 class SpanStory:
     """Tells all spans of a source."""
 
-    def __init__(self, builder: Builder, *, across: bool = False) -> None:
+    def __init__(self, builder: Builder) -> None:
         self.builder = builder
-        self.histories = Histories(builder, across=across)
+        self.histories = Histories(builder)
         self.known = KnownTexts()
         self._side: dict[str, ConversationBuilder] = {}
         self._late: list[tuple[Thread, int, Turn]] = []

@@ -307,10 +307,9 @@ class Turn:
         facts.update((key, value) for key, value in about.items() if value)
         self._add((Part(type=kind, data=facts), self._place(node)))
 
-    def opaque(self, node: Node, kind: str, value: str | None = None) -> None:
+    def opaque(self, node: Node, kind: str) -> None:
         """Something encrypted: only what it is and how long."""
-        length = len(node.text if value is None else value)
-        self._add((Part(type=kind, data={"length": length}), self._place(node)))
+        self._add((Part(type=kind, data={"length": len(node.text)}), self._place(node)))
 
     def aside(self, node: Node, kind: str, text: str, **about: str | int | float | None) -> None:
         """A readable text that is no text of the message (`citation`, `error`): kept with its kind, not rewritten."""

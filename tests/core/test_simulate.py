@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from modelcontext_core import ChunkReference, Message, Registry
 from modelcontext_core.chunking import CHUNKINGS, Chunk, by_size, characters, chunking_named
 from modelcontext_core.made_registry import MOST_NUMBERS, registry_for
-from modelcontext_core.simulate import HELD_BECAUSE, Simulation, simulate, with_handles
+from modelcontext_core.simulate import HELD_BECAUSE, Piece, Simulation, simulate, with_handles
 from modelcontext_core.testing import HURTFUL_TEXTS
 
 DOCUMENT = "5d0e7f93-a8b1-4c26-9e3f-b47c81d2065a"
@@ -27,9 +27,14 @@ def registry() -> Registry:
     return made
 
 
+def pieces_of(simulation: Simulation) -> list[Piece]:
+    """All that the steps sent on, in order."""
+    return [piece for step in simulation.steps for piece in step.pieces]
+
+
 def went_out(simulation: Simulation) -> str:
-    """All that the steps sent on."""
-    return "".join(piece.text for piece in simulation.sent_until(len(simulation.steps)))
+    """The text of all that the steps sent on."""
+    return "".join(piece.text for piece in pieces_of(simulation))
 
 
 @given(
@@ -41,7 +46,7 @@ def test_the_steps_add_up_to_the_decoded_text(text: str, name: str, seed: int) -
     """However it is cut: pieces cover the input without gaps, prose is copied, and what was done is the report's."""
     made = registry_for([text])
     simulation = simulate(made, text, chunking_named(name, size=seed % 9 + 1, seed=seed))
-    pieces = list(simulation.sent_until(len(simulation.steps)))
+    pieces = pieces_of(simulation)
     report = made.decode_with_report(text)
     told = [
         (item.start, item.end, item.out_end - item.out_start)
@@ -88,7 +93,7 @@ def test_each_stage_is_named_with_its_reason(registry: Registry, text: str, stag
 def test_what_is_dropped_and_why_is_told(registry: Registry) -> None:
     """An unknown handle and a tag that only the application writes go out as nothing."""
     simulation = simulate(registry, 'x doc://9 y<kb id="1"/>', characters)
-    dropped = [piece for piece in simulation.sent_until(99) if piece.kind == "dropped"]
+    dropped = [piece for piece in pieces_of(simulation) if piece.kind == "dropped"]
 
     assert [("doc://9", "unknown"), ('<kb id="1"/>', "tag")] == [(simulation.source(p), p.rule) for p in dropped]
 
