@@ -7,12 +7,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final
 
 from modelcontext_core.leaks import RawIdentifier
 from modelcontext_core.messages import Message
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
 from modelcontext_core.registry import Registry
+from modelcontext_core.stream_check import Decoder, MakeDecoder
+from modelcontext_core.stream_check.shrinking import smallest
 
 __all__ = ["HURTFUL_TEXTS", "Decoder", "assert_no_leaks", "assert_stream_law"]
 
@@ -33,18 +35,6 @@ HURTFUL_TEXTS: Final = (
     "\U0001f600doc://1\u200bdoc://2\ud800",
 )
 """Texts made of what is hard to cut: half handles, half tags, neighbours that glue, ends that are cut off."""
-
-
-class Decoder(Protocol):
-    """What a stream decoder must offer: ours, or one of your own."""
-
-    def feed(self, chunk: str, /) -> str:
-        """The text that this chunk settles."""
-        ...
-
-    def flush(self) -> str:
-        """The rest. The decoder is new again afterwards."""
-        ...
 
 
 # ------------------------------------------------------------------------------------------------ leaks
@@ -126,20 +116,8 @@ def _text_at(message: Message, path: str) -> str:
 # ------------------------------------------------------------------------------------------------ the law of streams
 
 
-class _Failure(NamedTuple):
-    """A cut that breaks the law: the chunks, what the stream gave, and what the whole text gives."""
-
-    chunks: tuple[str, ...]
-    streamed: str
-    whole: str
-
-    @property
-    def cost(self) -> tuple[int, int]:
-        return len(self.chunks), sum(map(len, self.chunks))
-
-
 def assert_stream_law(
-    make_decoder: Callable[[], Decoder],
+    make_decoder: MakeDecoder,
     texts: Iterable[str] = HURTFUL_TEXTS,
     *,
     decode: Callable[[str], str] | None = None,
@@ -159,15 +137,14 @@ def assert_stream_law(
     texts = list(texts)
     for text in texts:
         for chunks in _ways_to_cut(text, rng):
-            failure = law.broken_by(chunks)
-            if failure is not None:
-                raise AssertionError(_law_message(law.smallest(failure)))
+            if law.is_broken_by(chunks):
+                raise AssertionError(law.broken_message(smallest(chunks, law.is_broken_by)))
     for first in texts:
         law.check_new_after_flush(first, texts)
 
 
 class _Law:
-    def __init__(self, make_decoder: Callable[[], Decoder], decode: Callable[[str], str] | None) -> None:
+    def __init__(self, make_decoder: MakeDecoder, decode: Callable[[str], str] | None) -> None:
         self._make = make_decoder
         self._decode = decode
 
@@ -181,21 +158,16 @@ class _Law:
             error.add_note(f"while the decoder was fed {list(chunks)!r}")
             raise
 
-    def broken_by(self, chunks: tuple[str, ...]) -> _Failure | None:
-        streamed, whole = self.streamed(chunks, self._make()), self.whole("".join(chunks))
-        return None if streamed == whole else _Failure(chunks, streamed, whole)
+    def is_broken_by(self, chunks: Sequence[str]) -> bool:
+        return self.streamed(chunks, self._make()) != self.whole("".join(chunks))
 
-    def smallest(self, failure: _Failure) -> _Failure:
-        """Joins chunks and drops characters, the largest steps first, for as long as the law stays broken."""
-        shrinking = True
-        while shrinking:
-            shrinking = False
-            for chunks in _smaller(failure.chunks):
-                smaller = self.broken_by(chunks)
-                if smaller is not None and smaller.cost < failure.cost:
-                    failure, shrinking = smaller, True
-                    break
-        return failure
+    def broken_message(self, chunks: Sequence[str]) -> str:
+        return (
+            "The stream law is broken. The smallest cut that shows it:\n"
+            f"  chunks     {' + '.join(map(repr, chunks))}\n"
+            f"  streamed   {self.streamed(chunks, self._make())!r}\n"
+            f"  but whole  {self.whole(''.join(chunks))!r}"
+        )
 
     def check_new_after_flush(self, first: str, texts: Sequence[str]) -> None:
         """The same decoder, used for a text that may leave something behind, and then for others."""
@@ -222,24 +194,3 @@ def _ways_to_cut(text: str, rng: random.Random) -> Iterator[tuple[str, ...]]:
     for _ in range(_RANDOM_CUTS):
         cuts = sorted(rng.sample(range(len(text) + 1), min(len(text) + 1, rng.randint(2, 6))))
         yield tuple(text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True))
-
-
-def _smaller(chunks: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Fewer chunks of the same text, then shorter texts with as many chunks."""
-    for k in range(len(chunks) - 1):
-        yield (*chunks[:k], chunks[k] + chunks[k + 1], *chunks[k + 2 :])
-    size = max(map(len, chunks), default=0)
-    while size:
-        for k, chunk in enumerate(chunks):
-            for at in range(len(chunk) - size + 1):
-                yield (*chunks[:k], chunk[:at] + chunk[at + size :], *chunks[k + 1 :])
-        size //= 2
-
-
-def _law_message(failure: _Failure) -> str:
-    return (
-        "The stream law is broken. The smallest cut that shows it:\n"
-        f"  chunks     {' + '.join(map(repr, failure.chunks))}\n"
-        f"  streamed   {failure.streamed!r}\n"
-        f"  but whole  {failure.whole!r}"
-    )

@@ -21,7 +21,7 @@ class Decoder(Protocol):
         ...
 
     def flush(self) -> str:
-        """The rest."""
+        """The rest. The decoder is new again afterwards."""
         ...
 
 

@@ -1,69 +1,64 @@
-"""The smallest text and the fewest cuts that still fail."""
+"""The fewest and shortest chunks with which a decoder still fails."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Final
-
-from modelcontext_core.stream_check.report import CutFailure
-from modelcontext_core.stream_check.trials import Subject, streamed
 
 __all__ = ["smallest"]
 
 _TRIES: Final = 3000
 
 
-def smallest(failure: CutFailure, subject: Subject) -> CutFailure:
-    """Joins chunks, then leaves out parts of them, the largest first, for as long as the cut fails."""
-    shrinking = _Shrinking(failure, subject)
+def smallest(chunks: Sequence[str], fails: Callable[[Sequence[str]], bool]) -> Sequence[str]:
+    """Joins chunks, then leaves out parts of them, the largest first, for as long as `fails` is true of what is left.
+
+    `chunks` fail already. `fails` is asked at most 3,000 times, so that a slow decoder keeps nobody waiting; what is
+    smallest by then is given back. What `fails` raises goes through.
+    """
+    shrinking = _Shrinking(chunks, fails)
     before: Sequence[str] = ()
-    while shrinking.best.chunks != before and shrinking.tries > 0:
-        before = shrinking.best.chunks
+    while shrinking.best != before and shrinking.tries > 0:
+        before = shrinking.best
         shrinking.join_chunks()
         shrinking.leave_out()
     return shrinking.best
 
 
 class _Shrinking:
-    def __init__(self, failure: CutFailure, subject: Subject) -> None:
-        self.best = failure
+    def __init__(self, chunks: Sequence[str], fails: Callable[[Sequence[str]], bool]) -> None:
+        self.best: Sequence[str] = tuple(chunks)
         self.tries = _TRIES
-        self._subject = subject
+        self._fails = fails
 
-    def _fails(self, chunks: Sequence[str]) -> bool:
+    def _improves(self, chunks: Sequence[str]) -> bool:
+        """Whether these chunks fail as well: then they are the best so far."""
         self.tries -= 1
-        if self.tries < 0 or not all(chunks):
+        if self.tries < 0 or not self._fails(chunks):
             return False
-        try:
-            whole = self._subject.decoded("".join(chunks))
-        except Exception:
-            return False  # a text that cannot be decoded at all is another failure
-        found = streamed(self._subject.make, chunks)
-        if found != whole:
-            self.best = replace(self.best, chunks=tuple(chunks), streamed=found, whole=whole)
-        return found != whole
+        self.best = tuple(chunks)
+        return True
 
     def join_chunks(self) -> None:
         """Fewer chunks of the same text."""
-        size = len(self.best.chunks) // 2
+        size = len(self.best) // 2
         while size:
             at = 0
-            while at + 1 < len(self.best.chunks):
-                now = self.best.chunks
-                if not self._fails([*now[:at], "".join(now[at : at + size + 1]), *now[at + size + 1 :]]):
+            while at + 1 < len(self.best):
+                now = self.best
+                if not self._improves([*now[:at], "".join(now[at : at + size + 1]), *now[at + size + 1 :]]):
                     at += 1
             size //= 2
 
     def leave_out(self) -> None:
         """Shorter chunks, as many."""
-        size = max(map(len, self.best.chunks), default=0)
+        size = max(map(len, self.best), default=0)
         while size:
-            for number in range(len(self.best.chunks)):
+            for number in range(len(self.best)):
                 at = 0
-                while at < len(self.best.chunks[number]):
-                    now = self.best.chunks
+                while at < len(self.best[number]):
+                    now = self.best
                     shorter = now[number][:at] + now[number][at + size :]
-                    if not self._fails([*now[:number], shorter, *now[number + 1 :]]):
+                    if not self._improves([*now[:number], shorter, *now[number + 1 :]]):
                         at += size
             size //= 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -12,7 +12,7 @@ from modelcontext_core.registry import Registry
 from modelcontext_core.stream_check.captures import INTERLEAVINGS, Split, byte_places, byte_trials, interleavings
 from modelcontext_core.stream_check.report import CheckKind, CutFailure, CutReport, MakeDecoder, Tally, Trial
 from modelcontext_core.stream_check.shrinking import smallest
-from modelcontext_core.stream_check.trials import Subject, many_cuts, places, singles, tried
+from modelcontext_core.stream_check.trials import Subject, many_cuts, places, singles, streamed, tried
 
 __all__ = ["MULTI_CUTS", "check_every_cut", "watch_every_cut"]
 
@@ -148,4 +148,17 @@ class _Plan:
         """The failure made small; other orders and cuts of bytes stay as they are."""
         if failure.kind in ("interleaved", "bytes"):
             return failure
-        return smallest(failure, self.subjects[failure.key])
+        subject = self.subjects[failure.key]
+
+        def fails(chunks: Sequence[str]) -> bool:
+            if not all(chunks):
+                return False  # empty chunks are no cut
+            try:
+                whole = subject.decoded("".join(chunks))
+            except Exception:
+                return False  # a text that cannot be decoded at all is another failure
+            return streamed(subject.make, chunks) != whole
+
+        chunks = smallest(failure.chunks, fails)
+        whole = subject.decoded("".join(chunks))
+        return replace(failure, chunks=chunks, streamed=streamed(subject.make, chunks), whole=whole)
