@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.running import Hang, State, Target, attempt, figures, run_round
+from tests.fuzz.running import Hang, State, Target, attempt, bounded, figures, run_round
 from tests.fuzz.targets import TARGETS
 
 RUN = ("readers", "rewriting", "policies", "imports", "commands")
@@ -19,7 +19,8 @@ RUN = ("readers", "rewriting", "policies", "imports", "commands")
 def test_the_first_cases_hold(name: str) -> None:
     """A handful of every kind; those of the codec are tested by thousands elsewhere."""
     for number in range(1, 12):
-        TARGETS[name].run(number)
+        with bounded(TARGETS[name].limit, waiting=False):
+            TARGETS[name].run(number)
 
 
 def test_a_round_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -56,5 +57,5 @@ def test_a_case_that_hangs_is_ended() -> None:
         while True:
             pass
 
-    assert attempt(Target(name="made", run=compute, limit=0.1), 0).startswith(Hang.__name__)
+    assert attempt(Target(name="made", run=compute, limit=0.1), 0).startswith(f"{Hang.__name__} at test_fuzz.py:")
     assert attempt(Target(name="made", run=lambda _: time.sleep(60), limit=0.02), 0).startswith(Hang.__name__)

@@ -17,10 +17,12 @@ from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats import READERS, detect, iter_traces, read
 from tests.formats.traces import check
 from tests.fuzz.mutations import documents, places
+from tests.fuzz.running import bounded
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
 WHOLE = [path for path in FILES if not path.name.startswith("damaged_")]
+LONGEST = 30.0  # seconds of the processor for what takes milliseconds
 ODD_VALUES: list[Any] = [None, True, 0, -1.5, "", "text", [], {}, [None], {"type": "text"}, [[[]]], {"role": 7}, 2**70]
 
 
@@ -32,8 +34,10 @@ def attempt(data: bytes, name: str) -> None:
     """Read damaged data: a trace that holds together, or `UnreadableTrace` with a reason."""
     refused: UnreadableTrace | None = None
     try:
-        for trace in iter_traces(data, name):
-            check(trace)
+        # The runner of the tests keeps its own watch over what waits.
+        with bounded(LONGEST, waiting=False):
+            for trace in iter_traces(data, name):
+                check(trace)
     except UnreadableTrace as error:
         refused = error
 

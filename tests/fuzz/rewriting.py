@@ -42,7 +42,8 @@ def _strings_law(rng: random.Random) -> None:
         # Two halves of a pair that damage brought together are one character to whoever reads the bytes.
         text = mutations.damaged(rng, text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
     try:
-        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=list)
+        # Numbers of more digits than Python likes to turn into a number are JSON, too.
+        value = json.loads(text, parse_constant=_refuse, parse_int=len, object_pairs_hook=list)
         valid = True
     except ValueError:
         value, valid = None, False

@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["SHARED", "Hang", "Progress", "State", "Target", "attempt", "figures", "run_round"]
+__all__ = ["SHARED", "Hang", "Progress", "State", "Target", "attempt", "bounded", "figures", "run_round"]
 
 # What the cases of one process share and what must be ended with it, such as a database server.
 SHARED: Final = contextlib.ExitStack()
@@ -93,29 +93,40 @@ class _Done:
     slowest: float
 
 
-def attempt(target: Target, number: int) -> str:
-    """Run one case; what went wrong, or nothing."""
+@contextlib.contextmanager
+def bounded(limit: float, *, waiting: bool = True) -> Iterator[None]:
+    """Raises `Hang` in what computes for more than `limit` seconds or, if `waiting`, waits for a multiple of them."""
 
     def ring(*_: object) -> None:
-        raise Hang(f"longer than {target.limit:.0f} s")
+        raise Hang(f"longer than {limit:.0f} s")
 
     # In processor time, since the machine may be busy; and in time, for one that waits for ever.
-    before = [signal.signal(number, ring) for number in (signal.SIGPROF, signal.SIGALRM)]
-    signal.setitimer(signal.ITIMER_PROF, target.limit)
-    signal.setitimer(signal.ITIMER_REAL, _PATIENCE * target.limit)
+    timers = {signal.SIGPROF: (signal.ITIMER_PROF, limit)}
+    if waiting:
+        timers[signal.SIGALRM] = (signal.ITIMER_REAL, _PATIENCE * limit)
+    before = {number: signal.signal(number, ring) for number in timers}
+    for timer, seconds in timers.values():
+        signal.setitimer(timer, seconds)
     try:
-        target.run(number)
+        yield
+    finally:
+        for number, (timer, _) in timers.items():
+            signal.setitimer(timer, 0)
+            signal.signal(number, before[number])
+
+
+def attempt(target: Target, number: int) -> str:
+    """Run one case; what went wrong, or nothing."""
+    try:
+        with bounded(target.limit):
+            target.run(number)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever it is, it is a finding
-        place = traceback.extract_tb(error.__traceback__)[-1]
+        # Where a case hung is where the signal came.
+        place = [each for each in traceback.extract_tb(error.__traceback__) if each.name != "ring"][-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
         return f"{type(error).__name__} at {where}: {error}"[:_LONGEST_MESSAGE]
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGPROF, before[0])
-        signal.signal(signal.SIGALRM, before[1])
     return ""
 
 
