@@ -29,8 +29,8 @@ from modelcontext_core.sources import HandleSpaces
 def compact_citations(
     text: str, tags: Iterable[re.Match[str]], spaces: HandleSpaces, *, in_json: bool
 ) -> tuple[str, list[Place]]:
-    """`text` with canonical tags, as `CITATION_TAG` finds them, replaced by references (CODEC section 4, step 3); the
-    sources become navigable only.
+    """`text` with canonical tags, as `CITATION_TAG` finds them, replaced by references (step 3 of `encode`); the
+    sources become known, not citable.
 
     `in_json` says that the text is JSON, where the reference stands inside a string and its quotes are escaped.
     """
@@ -75,7 +75,7 @@ def _metadata(raw: str) -> str:
 
 
 class Restorer:
-    """What stands for tags and handles in an answer, for one registry: the rules of CODEC section 7."""
+    """What stands for tags and handles in an answer, for one registry."""
 
     def __init__(self, spaces: HandleSpaces, *, citations: bool) -> None:
         self._spaces = spaces

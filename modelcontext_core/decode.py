@@ -1,4 +1,4 @@
-"""Decoding a whole answer, with or without a report of what happened to each handle (CODEC section 7).
+"""Decoding a whole answer, with or without a report of what happened to each handle.
 
 The text always comes from the scanner. The report adds what the scanner left as prose although it was surely meant as
 a handle: malformed and look-alike ones. They are named, with the nearest handle that was issued, and never guessed.

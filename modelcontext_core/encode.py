@@ -1,4 +1,4 @@
-"""Encoding: messages as the application holds them become messages as the model sees them (CODEC section 4).
+"""Encoding: messages as the application holds them become messages as the model sees them.
 
 The steps run one after the other over *all* texts, because numbers follow the order of the text and a later step must
 see what an earlier one wrote:

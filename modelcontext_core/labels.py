@@ -1,7 +1,6 @@
 """Where the result of a source tool names identities: labels, chunk tags, and the keys of JSON results.
 
-`find_labels` only looks (CODEC section 4, step 4, and the places that step 5 rewrites); registering and replacing is
-the encoder's.
+`find_labels` only looks: for what step 4 of `encode` registers, and where step 5 replaces. It changes nothing.
 """
 
 from __future__ import annotations

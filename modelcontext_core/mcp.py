@@ -56,7 +56,7 @@ def routing_handle(spaces: HandleSpaces, space: WordSpace, value: str) -> str | 
 
 
 def encode_tools(tools: Sequence[Tool], spaces: HandleSpaces, policies: ToolPolicies) -> list[Tool]:
-    """Copies of the tools as the model may see them (CODEC section 8)."""
+    """Copies of the tools as the model may see them: routing ids in schemas and in directory lines are handles."""
     encoded = [replace(tool, parameters=_routing_enums(tool, spaces, policies)) for tool in tools]
     encoded = [
         replace(tool, description=_directory_lines(tool.description, spaces))

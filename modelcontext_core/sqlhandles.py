@@ -1,4 +1,4 @@
-"""Identities in SQL text, both ways: what may stand where (CODEC section 4, step 5, and section 6, step 4).
+"""Identities in SQL text, both ways: what may stand where.
 
 Inside a `'…'` literal any id can stand, its apostrophes doubled. Anywhere else only an id that no dialect can read as
 more than a word.

@@ -1,4 +1,4 @@
-"""Decoding tool calls: what the model wrote becomes what may run (CODEC section 6).
+"""Decoding tool calls: what the model wrote becomes what may run.
 
 Only the strings that are replaced change; every other byte of the arguments stays. A handle that cannot be restored
 where it stands is *unresolved*: it is reported, and the call must not run.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector_app.commands.base import CommandError
+from modelcontext_core.grammar import MAX_HANDLE_DIGITS, SCHEMES, WORD_PREFIXES
 from modelcontext_core.messages import ChunkReference, Message, ToolCall
 from modelcontext_core.registry import Registry
 
@@ -21,7 +22,10 @@ __all__ = ["Row", "load_rows", "registry_of"]
 # Each missing number costs a reservation, and a table is a stranger's file.
 MAX_GAP = 10_000
 
-_HANDLE = re.compile(r"(?:(?P<scheme>chunk|doc|kb|url|res)://|(?P<letters>ms|mt|i))(?P<number>[0-9]{1,18})")
+_HANDLE = re.compile(
+    rf"(?:(?P<scheme>{'|'.join(SCHEMES.values())})://|(?P<letters>{'|'.join(WORD_PREFIXES.values())}))"
+    rf"(?P<number>[0-9]{{1,{MAX_HANDLE_DIGITS}}})"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

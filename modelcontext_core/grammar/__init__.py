@@ -60,6 +60,7 @@ from modelcontext_core.grammar.identifiers import (
     may_be_mined,
 )
 from modelcontext_core.grammar.links import (
+    ANY_URI,
     LINK_END,
     LINK_RUN,
     MAY_READ_ON,
@@ -95,6 +96,7 @@ from modelcontext_core.grammar.tags import (
 )
 
 __all__ = [
+    "ANY_URI",
     "ASCII_SPACES",
     "ATTRIBUTE",
     "BEGINS_WITH_SCHEME",

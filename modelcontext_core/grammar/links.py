@@ -85,7 +85,9 @@ def find_links(text: str) -> Iterator[tuple[int, int]]:
 
 URI_KINDS: Final[dict[str, Space]] = {"kb": "knowledge_base", "doc": "document", "chunk": "chunk"}
 _URI_KIND_OF: Final = {space: kind for kind, space in URI_KINDS.items()}
-_URI_TAIL: Final = re.compile(r"(kb|doc|chunk)/([A-Za-z0-9._~%-]*)")
+_URI_TAIL: Final = re.compile(rf"({'|'.join(URI_KINDS)})/([A-Za-z0-9._~%-]*)")
+# The durable text form of an id under any scheme that a pack may choose; its group is the id as it is written.
+ANY_URI: Final = re.compile(rf"[A-Za-z0-9_-]+://(?:{'|'.join(URI_KINDS)})/([A-Za-z0-9._~%-]+)")
 _BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 READS_ON: Final = re.compile(r"[-~%]|\.{1,8}[A-Za-z0-9_~%-]")
 MAY_READ_ON: Final = re.compile(r"\.{0,8}\Z")

@@ -1,7 +1,7 @@
 """What a rule does to the leaks of a trace, measured: the trace is encoded again under a pack with the rule.
 
 Only what the rule can touch is encoded again. Encoding reads identities from the results and arguments of declared
-tools alone, and writes known ones only there (CODEC section 4, steps 4 and 5). What any other text can add to a
+tools alone, and writes known ones only there (steps 4 and 5 of `encode`). What any other text can add to a
 registry begins with one of a few marks: handles, stored references and URIs, and citations. A message without such
 a mark and without a declared tool neither changes nor changes another: its leaks are those that were counted before.
 """
