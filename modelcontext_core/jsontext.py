@@ -35,6 +35,7 @@ __all__ = [
     "escape_surrogates",
     "is_valid",
     "key_values",
+    "keyed_strings",
     "leaves_string",
     "path_of",
     "paths_of",
@@ -114,6 +115,35 @@ def _scan(text: str, start: int, key: str | None, *, unquote_keys: bool) -> Iter
             depth -= 1
             if depth == 0:
                 return
+
+
+_MEMBER: Final = re.compile(rf'"({BODY})(?:{SPACE}:()(?:{SPACE}"({BODY}))?+)?+|[\[{{\]}}]', re.DOTALL)
+
+
+def keyed_strings(text: str) -> Iterator[tuple[str | None, str | None, str | None]]:
+    """The strings of `strings` without their places, at half of the cost: `(key, raw key, raw value)`.
+
+    Each key comes once, as it is read and as it is written, with the value behind it: None when that is no string. A
+    string without a key of its own (in an array, or alone) has no raw key.
+    """
+    key: str | None = None
+    around: list[str | None] = []
+    for token in _MEMBER.finditer(text):
+        string, colon, value = token.groups()
+        if string is None:
+            char = text[token.start()]
+            if char == "{" or char == "[":
+                around.append(key)
+                if char == "{":
+                    key = None
+            else:
+                key = around.pop()
+        elif colon is None:
+            yield key, None, string[:-1]
+        else:
+            raw_key = string[:-1]
+            key = unquote(f'"{raw_key}"') if "\\" in raw_key else raw_key
+            yield key, raw_key, None if value is None else value[:-1]
 
 
 # --- the values of some keys ------------------------------------------------------------------------------------------
@@ -206,7 +236,8 @@ def _add_scanned(found: list[KeyValue], text: str, keys: frozenset[str], start: 
 # --- places in words --------------------------------------------------------------------------------------------------
 
 _PLAIN_KEY: Final = re.compile(r"[^\W\d]\w*+\Z")
-_PATH_TOKEN: Final = re.compile(rf'"{BODY}({SPACE}:)?+|[\[{{\]}},]', re.DOTALL)
+# A string goes with the comma before it, and a key with the string behind it: most members are one token.
+_PATH_TOKEN: Final = re.compile(rf'(?:,{SPACE})?+("{BODY})(?:{SPACE}:()(?:{SPACE}"{BODY})?+)?+|[\[{{\]}},]', re.DOTALL)
 
 
 def _step(key: str) -> str:
@@ -252,27 +283,34 @@ def paths_of(text: str, positions: Sequence[int]) -> list[str]:
     order = sorted(range(len(positions)), key=positions.__getitem__, reverse=True)
     paths = ["$"] * len(positions)
     steps: list[str | int] = []  # one per open container: the last key, or the position in the array
+
+    def next_after_naming(end: int) -> int:
+        """Names all wanted positions before `end`, and gives the next one: none is behind the text."""
+        path = "$" + "".join([f"[{step}]" if isinstance(step, int) else step for step in steps])
+        while order and positions[order[-1]] < end:
+            paths[order.pop()] = path
+        return positions[order[-1]] if order else len(text)
+
     wanted = positions[order[-1]] if order else len(text)
     for token in _PATH_TOKEN.finditer(text):
         begin, end = token.span()
         char = text[begin]
-        if char == '"' and token.lastindex is not None:
-            steps[-1] = _step_of(text[begin : token.start(1)])
-        while wanted < end:
-            paths[order.pop()] = "$" + "".join([f"[{step}]" if isinstance(step, int) else step for step in steps])
-            if not order:
-                return paths
-            wanted = positions[order[-1]]
-        if char == '"':
-            continue
         if char == ",":
+            if wanted <= begin:
+                wanted = next_after_naming(end=begin + 1)
             last = steps[-1]
             steps[-1] = last + 1 if isinstance(last, int) else ""
-        elif char == "[":
+        if token.lastindex == 2:
+            steps[-1] = _step_of(token[1])
+        if wanted < end:
+            wanted = next_after_naming(end)
+            if not order:
+                break
+        if char == "[":
             steps.append(0)
         elif char == "{":
             steps.append("")
-        else:
+        elif char == "]" or char == "}":
             steps.pop()
     return paths
 

@@ -28,7 +28,8 @@ __all__ = [
 SPACE: Final = r"[ \t\n\r]*+"
 # A string of valid JSON after its opening quote. `re` runs over `[^"]` many times faster than over `[^"\\]`, so quotes
 # are looked at one by one: after one backslash it goes on, after none it ends, after several only counting tells.
-BODY: Final = r'(?:[^"]*+"(?<=[^\\]\\"))*+(?:[^"]*+"(?<!\\")|[^"\\]*+(?:\\.[^"\\]*+)*+")'
+# The first alternative is that of nearly all strings, whose first quote ends them.
+BODY: Final = r'(?>[^"]*+"(?<!\\")|(?:[^"]*+"(?<=[^\\]\\"))*+(?:[^"]*+"(?<!\\")|[^"\\]*+(?:\\.[^"\\]*+)*+"))'
 _NUMBER: Final = r"-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+"
 _STRICT_STRING: Final = r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\x1f]*+)*+"'
 

@@ -91,6 +91,7 @@ class Scanner:
         self._rules = rules
         self._result_keys = rules.result_keys
         self._call_ids: set[str] = set()
+        self._found: list[Sighting] = []
         self._places: dict[tuple[str, Where, str], Place] = {}
 
     @property
@@ -98,19 +99,23 @@ class Scanner:
         """Every place with a key of a tool that no pack knows, in the order of the text."""
         return [place for place in self._places.values() if place.key and not place.declared]
 
-    def scan(self, messages: Sequence[Message]) -> Iterator[Sighting]:
+    def scan(self, messages: Sequence[Message]) -> Sequence[Sighting]:
         """Everything to be judged, in the order of the text."""
         self._call_ids = {call.id for message in messages for call in message.tool_calls}
         self._call_ids |= {message.tool_call_id for message in messages}
+        self._found = []
         for message in messages:
             if message.role == "tool" and is_declarable(message.name):
-                for text in (message.content, *(part.text for part in message.parts if part.type == "text")):
-                    yield from self._read(text, message.name, "result")
+                self._read(message.content, message.name, "result")
+                for part in message.parts:
+                    if part.type == "text":
+                        self._read(part.text, message.name, "result")
             for call in message.tool_calls:
                 if is_declarable(call.name):
-                    yield from self._read(call.arguments, call.name, "arguments")
+                    self._read(call.arguments, call.name, "arguments")
+        return self._found
 
-    def _read(self, text: str, tool: str, where: Where) -> Iterator[Sighting]:
+    def _read(self, text: str, tool: str, where: Where) -> None:
         declared: frozenset[str] | None = None
         if tool in self._rules.argument_keys:
             readable = self._result_keys if tool in self._rules.source_tools else frozenset[str]()
@@ -118,9 +123,9 @@ class Scanner:
             if not declared:
                 return
         if _looks_like_json(text) and jsontext.is_valid(text):
-            yield from self._json(text, tool, where, declared, nested=False)
+            self._json(text, tool, where, declared, nested=False)
         elif where == "result" and declared is None:
-            yield from _plain(text, self._place(tool, where, ""))
+            self._plain(text, self._place(tool, where, ""))
 
     def _place(self, tool: str, where: Where, spelling: str, *, declared: bool = False) -> Place:
         key = spelling.lower()
@@ -131,20 +136,18 @@ class Scanner:
             place = self._places[tool, where, key] = Place(tool, where, key, spelling, declared)
         return place
 
-    def _json(
-        self, text: str, tool: str, where: Where, declared: frozenset[str] | None, *, nested: bool
-    ) -> Iterator[Sighting]:
+    def _json(self, text: str, tool: str, where: Where, declared: frozenset[str] | None, *, nested: bool) -> None:
         """The strings of valid JSON. Nearly all of them are counted and passed over here: this loop has to be quick."""
-        places: dict[str | None, Place | None] = {None: None if declared else self._place(tool, where, "")}
-        unkeyed = places[None]
-        call_ids, like_an_id = self._call_ids, _LIKE_AN_ID.fullmatch
-        for start, end, is_key, spelling, _, _ in jsontext.strings(text):
-            value = text[start + 1 : end - 1]
-            if is_key:
-                if "\\" in value:
+        unkeyed = None if declared else self._place(tool, where, "")
+        places: dict[str | None, Place | None] = {None: unkeyed}
+        call_ids, found = self._call_ids, self._found
+        for spelling, raw_key, value in jsontext.keyed_strings(text):
+            if raw_key is not None:
+                if "\\" in raw_key:
                     places[spelling] = unkeyed  # a key that is spelt with escapes counts as none
-                if unkeyed is not None and where == "result" and _may_hold_identity(value):
-                    yield from _plain(value, unkeyed)
+                if unkeyed is not None and where == "result" and _may_hold_identity(raw_key):
+                    self._plain(raw_key, unkeyed)
+            if value is None:
                 continue
             if spelling not in places:
                 assert spelling is not None
@@ -154,48 +157,48 @@ class Scanner:
             if place is None or not value:
                 continue
             if "\\" in value:
-                value = jsontext.unquote(text[start:end])
+                value = jsontext.unquote(f'"{value}"')
             if value in call_ids:
                 continue
             place.strings += 1
             if len(value) < _UUID_LENGTH and value[0] not in _JSON_STARTS and "://" not in value:
-                if like_an_id(value):
-                    yield from self._judge(value, place, declared, nested=nested)
+                if _like_an_id(value):
+                    self._judge(value, place, declared, nested=nested)
             elif declared is None and len(value) == _UUID_LENGTH and is_uuid(value) and place.key:
-                yield _new(Sighting, (place, value, "uuid", nested))  # nearly all that is ever found
+                found.append(_new(Sighting, (place, value, "uuid", nested)))  # nearly all that is ever found
             else:
-                yield from self._judge(value, place, declared, nested=nested)
+                self._judge(value, place, declared, nested=nested)
 
-    def _judge(self, value: str, place: Place, declared: frozenset[str] | None, *, nested: bool) -> Iterator[Sighting]:
+    def _judge(self, value: str, place: Place, declared: frozenset[str] | None, *, nested: bool) -> None:
         whole = value.strip(ASCII_SPACES)
         if declared is not None:
-            yield Sighting(place, whole, None, nested)
+            self._found.append(Sighting(place, whole, None, nested))
             return
         kind = _kind(whole)
         if place.key and kind is not None:
-            yield Sighting(place, whole, kind, nested)
+            self._found.append(Sighting(place, whole, kind, nested))
         # Every level of JSON inside strings at least doubles its backslashes, so this cannot go deep.
         elif _looks_like_json(whole) and jsontext.is_valid(whole):
-            yield from self._json(whole, place.tool, place.where, None, nested=True)
+            self._json(whole, place.tool, place.where, None, nested=True)
         else:
-            if place.key and _LIKE_AN_ID.fullmatch(whole):
-                yield Sighting(place, whole, None, nested)
-            if place.where == "result":
-                yield from _plain(value, self._place(place.tool, place.where, ""))
+            if place.key and _like_an_id(whole):
+                self._found.append(Sighting(place, whole, None, nested))
+            if place.where == "result" and _may_hold_identity(value):
+                self._plain(value, self._place(place.tool, place.where, ""))
+
+    def _plain(self, text: str, place: Place) -> None:
+        for start, end, kind in _identities(text):
+            self._found.append(Sighting(place, text[start:end], kind))
 
 
 _JSON_STARTS: Final = frozenset('{["' + ASCII_SPACES)
-# A first look at a string that may be an id without the shape of one: `may_be_seen_again` decides.
-_LIKE_AN_ID: Final = re.compile(r"(?=[^0-9]*+[0-9])\S{6,512}+")
+# A first look at a string that may be an id without the shape of one: `may_be_seen_again` decides. Most strings have
+# a space soon and a digit late.
+_like_an_id: Final = re.compile(r"(?=\S{6,512}+\Z)[^0-9]*+[0-9]").match
 
 
 def _may_hold_identity(value: str) -> bool:
     return len(value) >= _UUID_LENGTH or "://" in value
-
-
-def _plain(text: str, place: Place) -> Iterator[Sighting]:
-    for start, end, kind in _identities(text):
-        yield Sighting(place, text[start:end], kind)
 
 
 def _looks_like_json(text: str) -> bool:

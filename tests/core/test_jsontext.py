@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from modelcontext_core.jsontext import (
     KeyValue,
     is_valid,
     key_values,
+    keyed_strings,
     path_of,
     paths_of,
     place_of,
@@ -67,6 +69,36 @@ def test_paths_name_where_a_string_stands(value: Any, seed: int) -> None:
 
     assert paths_of(writer.text, starts[::-1]) == writer.paths[::-1]
     assert [path_of(writer.text, string[1] - 1) for string in writer.strings] == writer.paths
+
+
+@given(VALUES, st.integers(0, 2**32))
+def test_keyed_strings_are_those_of_the_full_scan(value: Any, seed: int) -> None:
+    """Keys and values come in the order of the text, each with its key, as `strings` finds them."""
+    text = written(value, seed).text
+
+    found: list[tuple[bool, str | None, str]] = []
+    for key, raw_key, raw_value in keyed_strings(text):
+        found += [(True, key, raw_key)] if raw_key is not None else []
+        found += [(False, key, raw_value)] if raw_value is not None else []
+
+    assert found == [(each.is_key, each.key, text[each.start + 1 : each.end - 1]) for each in strings(text)]
+
+
+def test_paths_of_every_character() -> None:
+    """What stands between two members belongs to the one before up to the comma, then to the next key or element."""
+    text = '{"a" : 1 , "b": ["x" , 2, "y"] }'
+
+    runs = [(path, len(list(run))) for path, run in groupby(paths_of(text, range(len(text))))]
+
+    assert runs == [
+        ("$", 1),
+        ("$.a", 9),
+        ("$.b", 7),
+        ("$.b[0]", 5),
+        ("$.b[1]", 3),
+        ("$.b[2]", 5),
+        ("$.b", 2),
+    ]
 
 
 def test_paths_of_other_values() -> None:
