@@ -39,7 +39,8 @@ def build_parser(command: Command) -> argparse.ArgumentParser:
         parser: argparse.ArgumentParser = _Parser(
             prog=PROGRAM,
             description=command.summary,
-            epilog=f"other commands (each with its own --help):\n{listing}\n\nA file of such a name: ./{min(COMMANDS)}",
+            epilog=f"other commands (each with its own --help):\n{listing}\n\n"
+            f"To open a file that has the name of a command, write its folder too: ./{min(COMMANDS)}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     else:
