@@ -11,7 +11,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from modelcontext_core.contextstate import PayloadRevokedError, PostgresStore, StoreError, open_store
-from modelcontext_core.contextstate.stores import migrations, postgres
+from modelcontext_core.contextstate.stores import migrations, sqlstore
 from tests.contextstate.builders import commit, grow, payload
 from tests.contextstate.conftest import Place, PlaceMaker
 
@@ -71,7 +71,7 @@ def test_a_newer_or_older_schema_is_refused_or_migrated(
     operator.execute("UPDATE cs_schema SET version = 1")
     later = [*migrations.MIGRATIONS, ("CREATE TABLE cs_later (no {serial})",)]
     monkeypatch.setattr(migrations, "MIGRATIONS", later)
-    monkeypatch.setattr(postgres, "MIGRATIONS", later)
+    monkeypatch.setattr(sqlstore, "MIGRATIONS", later)
     for options in ({"read_only": True}, {"migrate": False}):
         with pytest.raises(StoreError, match="schema version 1"):
             place.open(**options)

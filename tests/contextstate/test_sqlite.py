@@ -15,7 +15,7 @@ from modelcontext_core.contextstate import (
     SQLiteStore,
     StoreError,
 )
-from modelcontext_core.contextstate.stores import migrations, sqlite
+from modelcontext_core.contextstate.stores import migrations, sqlite, sqlstore
 from modelcontext_core.contextstate.stores.sqlite import overflow_padding
 from tests.contextstate.builders import commit, grow, payload
 
@@ -192,7 +192,7 @@ def test_an_older_schema_is_migrated_only_when_it_may_be(path: Path, monkeypatch
     store.close()
     later = [*migrations.MIGRATIONS, ("CREATE TABLE cs_later (no {serial})",)]
     monkeypatch.setattr(migrations, "MIGRATIONS", later)
-    monkeypatch.setattr(sqlite, "MIGRATIONS", later)
+    monkeypatch.setattr(sqlstore, "MIGRATIONS", later)
 
     for ways in (FOR_READING, {"migrate": False}):
         with pytest.raises(StoreError, match="schema version 1"):

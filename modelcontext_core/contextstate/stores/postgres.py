@@ -13,21 +13,17 @@ write-ahead log and backups are the operator's.
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from modelcontext_core.contextstate.errors import DamagedStoreError, StoreError
-from modelcontext_core.contextstate.listings import StoreInfo
 from modelcontext_core.contextstate.records import Limits
-from modelcontext_core.contextstate.stores.engine import Clock, StoreEngine
-from modelcontext_core.contextstate.stores.migrations import MIGRATIONS, migrate, schema_version
-from modelcontext_core.contextstate.stores.rows import Rows
-from modelcontext_core.contextstate.stores.sql import SQLRows
+from modelcontext_core.contextstate.stores.engine import Clock
+from modelcontext_core.contextstate.stores.migrations import schema_version
+from modelcontext_core.contextstate.stores.sqlstore import SQLStore
 
 __all__ = ["PostgresStore"]
 
@@ -40,18 +36,21 @@ _WORDS: Final = {
     "bytes": "BYTEA",
     "clustered": "",
 }
-_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-_WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE"
 _STORE_LOCK: Final = "store"
 
 
-class PostgresStore(StoreEngine):
+class PostgresStore(SQLStore):
     """A `ContextStore` in the database, and in the first schema of the search path, that `dsn` names.
 
     `create` allows to make the tables, `migrate` to bring older ones up to date; `read_only` allows neither, nor any
     write. Opening raises `StoreError` when the server cannot be reached, has no context store, or a newer schema.
     Threads share one connection and take turns. A broken connection is opened again at the next call.
     """
+
+    _kind = "postgres"
+    _words = _WORDS
+    _begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+    _begin_write = "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE"
 
     def __init__(
         self,
@@ -63,10 +62,7 @@ class PostgresStore(StoreEngine):
         create: bool = True,
         migrate: bool = True,
     ) -> None:
-        super().__init__(_location(dsn), limits, clock)
-        self._read_only = read_only
-        self._lock = threading.RLock()
-        self._open_rows: SQLRows | None = None
+        super().__init__(_location(dsn), limits, clock, read_only=read_only)
         self._connection = _Connection(self._location, dsn)
         try:
             self._prepare(create and not read_only, migrate and not read_only)
@@ -82,21 +78,9 @@ class PostgresStore(StoreEngine):
         if schema is None:
             raise StoreError(self._location, "no schema of its search path exists: create it, or name another one")
         self._schema = str(schema)
-        version = self._version(create)
-        if version == len(MIGRATIONS):
-            return
-        if self._read_only:
-            raise StoreError(self._location, f"its schema version {version} must be migrated before it is read")
-        if version and not migrate_older:
-            raise StoreError(self._location, f"its schema version {version} is old and was not to be migrated")
-        with self._write():
-            # Another process may have been first.
-            version = self._version(create)
-            if version < len(MIGRATIONS):
-                migrate(run, _WORDS, version)
+        self._bring_up_to_date(create=create, migrate_older=migrate_older)
 
     def _version(self, create: bool) -> int:
-        """The schema version; 0 where a store may be made."""
         run = self._connection.execute
         # From the catalog's rows, not by to_regclass, which may have kept from before a lock that there is none.
         if run(
@@ -108,74 +92,25 @@ class PostgresStore(StoreEngine):
             raise StoreError(self._location, "it has no context store")
         return 0
 
-    @contextmanager
-    def _transaction(self, begin: str, locks: Sequence[str]) -> Iterator[Rows]:
-        with self._lock:
-            if self._open_rows is not None:
-                # The same thread again: an import that reads what this store exports.
-                yield self._open_rows
-                return
-            self._connection.execute(begin)
-            self._open_rows = SQLRows(self._connection, self._location)
-            try:
-                self._take(locks)
-                yield self._open_rows
-                self._connection.execute("COMMIT")
-            except BaseException:
-                with suppress(StoreError):
-                    self._connection.execute("ROLLBACK")
-                raise
-            finally:
-                self._open_rows = None
-
     def _take(self, locks: Sequence[str]) -> None:
-        """Wait for the locks one after the other, each a number made of its name and of the store's schema."""
-        for index, lock in enumerate(locks):
+        # One after the other, each a number made of its name and of the store's schema. With locks of its own a writer
+        # shares the store, without any it has the store for itself.
+        for index, lock in enumerate((_STORE_LOCK, *locks)):
             name = hashlib.sha256(f"{self._schema} {lock}".encode()).digest()
-            function = "pg_advisory_xact_lock_shared" if index == 0 and len(locks) > 1 else "pg_advisory_xact_lock"
+            function = "pg_advisory_xact_lock_shared" if index == 0 and locks else "pg_advisory_xact_lock"
             self._connection.execute(f"SELECT {function}(?)", (int.from_bytes(name[:8], signed=True),))
-
-    @contextmanager
-    def _read(self) -> Iterator[Rows]:
-        with self._transaction(_READ, ()) as rows:
-            yield rows
-
-    @contextmanager
-    def _write(self, *locks: str) -> Iterator[Rows]:
-        if self._read_only:
-            raise StoreError(self._location, "it is open for reading only")
-        # With locks of its own a writer shares the store, without any it has the store for itself.
-        with self._transaction(_WRITE, (_STORE_LOCK, *locks)) as rows:
-            yield rows
 
     def _scrub(self) -> None:
         with self._lock:
             self._connection.execute("VACUUM (FULL) cs_bytes")
 
-    def info(self) -> StoreInfo:
-        """Kind `postgres`, host and database, and the size of the tables."""
-        with self._read():
-            run = self._connection.execute
-            sessions = int(run("SELECT COUNT(*) FROM cs_session")[0][0])
-            version = schema_version(run, self._location)
-            size = run(
-                "SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0)::bigint "
-                "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-                "WHERE n.nspname = current_schema() AND c.relkind = 'r' AND starts_with(c.relname, 'cs_')"
-            )[0][0]
-        return StoreInfo(
-            kind="postgres",
-            location=self._location,
-            sessions=sessions,
-            bytes=int(size),
-            schema_version=version,
-            read_only=self._read_only,
+    def _size(self) -> int:
+        rows = self._connection.execute(
+            "SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0)::bigint "
+            "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = current_schema() AND c.relkind = 'r' AND starts_with(c.relname, 'cs_')"
         )
-
-    def close(self) -> None:
-        """Close the connection."""
-        with self._lock:
-            self._connection.close()
+        return int(rows[0][0])
 
 
 def _location(dsn: str) -> str:

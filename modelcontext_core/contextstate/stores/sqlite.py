@@ -14,19 +14,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from modelcontext_core.contextstate.errors import DamagedStoreError, StoreError
-from modelcontext_core.contextstate.listings import StoreInfo
 from modelcontext_core.contextstate.records import Limits
-from modelcontext_core.contextstate.stores.engine import Clock, StoreEngine
-from modelcontext_core.contextstate.stores.migrations import MIGRATIONS, migrate, schema_version
-from modelcontext_core.contextstate.stores.rows import Rows
+from modelcontext_core.contextstate.stores.engine import Clock
+from modelcontext_core.contextstate.stores.migrations import schema_version
 from modelcontext_core.contextstate.stores.sql import SQLRows
+from modelcontext_core.contextstate.stores.sqlstore import SQLStore
 
 __all__ = ["SQLiteStore"]
 
@@ -61,13 +58,18 @@ _FAULTS: Final = {
 }
 
 
-class SQLiteStore(StoreEngine):
+class SQLiteStore(SQLStore):
     """A `ContextStore` in the file `path`.
 
     `create` allows to make the file, `migrate` to bring an older one up to date; `read_only` allows neither, nor any
     write. Opening raises `StoreError` for a missing file, a file that is no context store, or a newer schema.
     Threads share one connection and take turns; processes open a store each.
     """
+
+    _kind = "sqlite"
+    _words = _WORDS
+    _begin_read = "BEGIN"
+    _begin_write = "BEGIN IMMEDIATE"
 
     def __init__(
         self,
@@ -79,11 +81,8 @@ class SQLiteStore(StoreEngine):
         create: bool = True,
         migrate: bool = True,
     ) -> None:
-        super().__init__(os.fspath(path), limits, clock)
+        super().__init__(os.fspath(path), limits, clock, read_only=read_only)
         self._path = Path(path)
-        self._read_only = read_only
-        self._lock = threading.RLock()
-        self._open_rows: SQLRows | None = None
         self._connection = _Connection(
             self._location,
             self._path,
@@ -102,28 +101,20 @@ class SQLiteStore(StoreEngine):
         run("PRAGMA secure_delete = ON")
         run("PRAGMA synchronous = FULL")
         run("PRAGMA temp_store = MEMORY")
-        version = self._version(create)
+        self._version(create)  # before anything is written: what is no store stays as it is
         self._page_size = int(run("PRAGMA page_size")[0][0])
         if self._read_only:
             run("PRAGMA query_only = ON")
-            if version < len(MIGRATIONS):
-                raise StoreError(self._location, f"its schema version {version} must be migrated before it is read")
-            return
-        mode = "wal" if sqlite3.sqlite_version_info >= _WAL_SINCE else "truncate"
-        if run(f"PRAGMA journal_mode = {mode}")[0][0] != mode:
-            raise StoreError(self._location, f"its journal mode cannot be set to {mode}")
-        if version < len(MIGRATIONS):
-            if version and not migrate_older:
-                raise StoreError(self._location, f"its schema version {version} is old and was not to be migrated")
-            with self._transaction("BEGIN IMMEDIATE"):
-                # Another process may have been first.
-                migrate(run, _WORDS, self._version(create))
+        else:
+            mode = "wal" if sqlite3.sqlite_version_info >= _WAL_SINCE else "truncate"
+            if run(f"PRAGMA journal_mode = {mode}")[0][0] != mode:
+                raise StoreError(self._location, f"its journal mode cannot be set to {mode}")
+        self._bring_up_to_date(create=create, migrate_older=migrate_older)
 
-    def _padding(self, size: int) -> int:
-        return overflow_padding(self._page_size, size)
+    def _rows(self) -> SQLRows:
+        return SQLRows(self._connection, self._location, lambda size: overflow_padding(self._page_size, size))
 
     def _version(self, create: bool) -> int:
-        """The schema version; 0 for an empty file that may become a store."""
         run = self._connection.execute
         tables = {name for (name,) in run("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if "cs_schema" in tables:
@@ -132,37 +123,8 @@ class SQLiteStore(StoreEngine):
             raise StoreError(self._location, "it is no context store")
         return 0
 
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Rows]:
-        with self._lock:
-            if self._open_rows is not None:
-                # The same thread again: an import that reads what this store exports.
-                yield self._open_rows
-                return
-            self._connection.execute(begin)
-            self._open_rows = SQLRows(self._connection, self._location, self._padding)
-            try:
-                yield self._open_rows
-                self._connection.execute("COMMIT")
-            except BaseException:
-                # After some failures SQLite has rolled back by itself.
-                with suppress(StoreError):
-                    self._connection.execute("ROLLBACK")
-                raise
-            finally:
-                self._open_rows = None
-
-    @contextmanager
-    def _read(self) -> Iterator[Rows]:
-        with self._transaction("BEGIN") as rows:
-            yield rows
-
-    @contextmanager
-    def _write(self, *locks: str) -> Iterator[Rows]:  # noqa: ARG002 there is one writer at a time anyway
-        if self._read_only:
-            raise StoreError(self._location, "it is open for reading only")
-        with self._transaction("BEGIN IMMEDIATE") as rows:
-            yield rows
+    def _take(self, locks: Sequence[str]) -> None:
+        """Nothing: `BEGIN IMMEDIATE` lets one writer in at a time anyway."""
 
     def _scrub(self) -> None:
         with self._lock:
@@ -183,29 +145,11 @@ class SQLiteStore(StoreEngine):
                 found += [f"{table}: {line}" for (line,) in lines if line != "ok"]
         return found
 
-    def info(self) -> StoreInfo:
-        """Kind `sqlite`, the path, and the size of the file."""
-        with self._read():
-            run = self._connection.execute
-            sessions = int(run("SELECT COUNT(*) FROM cs_session")[0][0])
-            version = schema_version(run, self._location)
+    def _size(self) -> int:
         try:
-            size = self._path.stat().st_size
+            return self._path.stat().st_size
         except OSError as error:
             raise StoreError(self._location, "its file is gone: open it where it is now, or a copy of it") from error
-        return StoreInfo(
-            kind="sqlite",
-            location=self._location,
-            sessions=sessions,
-            bytes=size,
-            schema_version=version,
-            read_only=self._read_only,
-        )
-
-    def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            self._connection.close()
 
 
 def overflow_padding(page_size: int, size: int) -> int:
