@@ -40,6 +40,7 @@ from modelcontext_core.formats.msgpack import BadMsgpack, unpack
 __all__ = ["LangGraphFile", "is_langgraph_file"]
 
 _SEPARATOR: Final = " › "
+_TOO_DEEP: Final = "[nested too deep to be shown]"
 _COLUMNS: Final = {"thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint"}
 _ROWS: Final = (
     "SELECT checkpoint_id, type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
@@ -210,8 +211,10 @@ class LangGraphFile:
         return total
 
     def _value(self, number: int, kind: Any, blob: Any) -> Mapping[str, Any]:
-        data = blob.encode() if isinstance(blob, str) else bytes(blob or b"")
+        data = blob.encode() if isinstance(blob, str) else blob
         try:
+            if not isinstance(data, bytes):  # a cell may hold a number, which `bytes` would make zeros of
+                raise ValueError("there is no checkpoint in its place")
             value = unpack(data) if kind == "msgpack" else json.loads(data)
         except (BadMsgpack, ValueError, RecursionError) as error:
             raise DamagedStoreError(self._path.name, f"checkpoint {number}", f"it cannot be read: {error}") from error
@@ -229,8 +232,14 @@ def _messages(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _context(value: Mapping[str, Any]) -> bytes:
-    text = json.dumps(value.get("channel_values", {}), indent=1, ensure_ascii=False, default=str)
-    return text.encode("utf-8", "surrogatepass")
+    return _json(value.get("channel_values", {}), indent=1).encode("utf-8", "surrogatepass")
+
+
+def _json(value: object, indent: int | None = None) -> str:
+    try:
+        return json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    except RecursionError:  # some versions of Python read deeper than they write
+        return _TOO_DEEP
 
 
 def _binding(messages: Sequence[Mapping[str, Any]]) -> BindingRevision:
@@ -315,7 +324,7 @@ def _event(session_id: str, number: int, message: Mapping[str, Any]) -> SourceEv
     kind = str(message.get("type", "message"))
     call = message.get("tool_call_id")
     content = message.get("content", "")
-    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
+    text = content if isinstance(content, str) else _json(content)
     return SourceEvent(
         id=SourceID(session_id=session_id, sequence=number),
         kind="tool_result" if call else "message",

@@ -331,6 +331,20 @@ def test_a_damaged_langgraph_checkpoint_is_named(langgraph: Path) -> None:
     store.close()
 
 
+@pytest.mark.parametrize("value", [10**10, -1, 0.5, None])
+def test_a_langgraph_checkpoint_that_is_no_text_is_named(langgraph: Path, value: object) -> None:
+    """SQLite keeps anything in any column: a number there is no size of a block to be made."""
+    connection = sqlite3.connect(langgraph)
+    connection.execute("UPDATE checkpoints SET checkpoint = ? WHERE checkpoint_id = '2'", (value,))
+    connection.commit()
+    connection.close()
+    store = LangGraphFile(langgraph)
+
+    with pytest.raises(StoreError, match="checkpoint 2"):
+        store.history("t", 1, 1, contexts=False)
+    store.close()
+
+
 def test_a_store_is_no_langgraph_file(database: Path) -> None:
     """Only a file with the saver's table is one."""
     assert not is_langgraph_file(database)

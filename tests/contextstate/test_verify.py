@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,18 @@ def test_damaged_bytes_are_refused_and_the_rest_stays_readable(damaged: tuple[Co
     assert 6 == len(store.events("s"))
     assert 3 == len(store.history("s", contexts=False))
     assert 6 == len(store.session("s").source)
+
+
+def test_sizes_that_are_no_numbers_are_damage(tmp_path: Path) -> None:
+    """SQLite keeps a text in a column of numbers, and adding it up says so."""
+    path = tmp_path / "store.db"
+    with closing(SQLiteStore(path)) as store:
+        fill(store)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE cs_payload SET size = 'a'")
+
+    with closing(SQLiteStore(path, read_only=True)) as store, pytest.raises(DamagedStoreError):
+        store.payload_totals("s")
 
 
 # ---- one flipped byte in the file

@@ -19,9 +19,7 @@ from unittest import mock
 
 from inspector_app import cli, launch
 from inspector_app.commands import COMMANDS, SERVE
-from modelcontext_core.contextstate import open_store
-from tests.contextstate.builders import Clock
-from tests.fuzz import conversations, imports, mutations, policies, readers, texts
+from tests.fuzz import conversations, imports, mutations, policies, readers, stores, texts
 
 __all__ = ["run"]
 
@@ -85,18 +83,6 @@ def _message(rng: random.Random) -> dict[str, Any]:
 
 
 @cache
-def _store() -> bytes:
-    """A database with the sessions of the store import's cases."""
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        path = Path(folder, "store.db")
-        store = open_store(f"sqlite:///{path}", clock=Clock())
-        for name in ("whole", "small"):
-            store.import_(imports.exports()[name])
-        store.close()
-        return path.read_bytes()
-
-
-@cache
 def _tables() -> list[bytes]:
     """What other commands print and save: a handle table, a report, a baseline."""
     trace = readers.SAMPLES / "wiki_agent" / "wiki_agent.json"
@@ -125,8 +111,8 @@ def _prepare(rng: random.Random, folder: Path) -> None:
         "handles.json": lambda: mutations.rebuilt(rng, table) if rng.random() < 0.6 else table,
         "report.json": lambda: mutations.rebuilt(rng, report) if rng.random() < 0.6 else report,
         "baseline.json": lambda: mutations.rebuilt(rng, baseline) if rng.random() < 0.6 else baseline,
-        "store.db": _store,
-        "broken.db": lambda: mutations.damaged(rng, _store()),
+        "store.db": stores.own_store,
+        "broken.db": lambda: mutations.damaged(rng, stores.own_store()),
         "export.jsonl": lambda: mutations.damaged(rng, export) if rng.random() < 0.5 else export,
         "empty": lambda: b"",
         "binary": lambda: rng.randbytes(300),

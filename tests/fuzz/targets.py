@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.fuzz import cases, commands, growth, imports, policies, properties, readers, rewriting
+from tests.fuzz import cases, commands, growth, imports, policies, properties, readers, rewriting, stores
 from tests.fuzz.running import Target
 
 __all__ = ["TARGETS"]
@@ -17,6 +17,7 @@ TARGETS: Final[dict[str, Target]] = {
         Target(name="rewriting", run=rewriting.run, share=2),
         Target(name="policies", run=policies.run, share=2),
         Target(name="imports", run=imports.run, share=3),
+        Target(name="stores", run=stores.run, share=2),
         Target(name="commands", run=commands.run, share=4),
         # One case is a file of tests with a new seed.
         Target(name="properties", run=properties.run, share=4, limit=90),

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from modelcontext_core.contextstate.jsonio import to_tree
 from modelcontext_core.contextstate.listings import Attempt, PayloadTotals
 from modelcontext_core.contextstate.records import BindingRevision, ContentRef, PayloadRecord, SourceEvent
-from modelcontext_core.contextstate.stores.rows import CommitRow, HolderRow, PayloadState, SessionRow, sum_totals
+from modelcontext_core.contextstate.stores.rows import CommitRow, HolderRow, PayloadState, SessionRow
 from modelcontext_core.contextstate.stores.sqlrows import (
     RowReader,
     holder_seal,
@@ -230,10 +230,7 @@ class SQLRows:
             "WHERE h.session_id = ? GROUP BY p.no, p.revoked, p.size, b.payload_no, h.session_id",
             (session_id,),
         )
-        return sum_totals(
-            (bool(revoked), int(size), int(count), int(uses), bool(stored), bool(elsewhere))
-            for _, revoked, size, count, uses, stored, elsewhere in rows
-        )
+        return self._reader.totals(rows)
 
     def drop_holder(self, holder: HolderRow) -> None:
         self._run("DELETE FROM cs_holder WHERE no = ?", (holder.number,))

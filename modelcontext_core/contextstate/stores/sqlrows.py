@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from modelcontext_core.contextstate.errors import DamagedStoreError, InvalidRecordError
 from modelcontext_core.contextstate.jsonio import from_tree, read_json, read_object, to_tree, write_json
-from modelcontext_core.contextstate.listings import Attempt, Outcome
+from modelcontext_core.contextstate.listings import Attempt, Outcome, PayloadTotals
 from modelcontext_core.contextstate.records import (
     BindingRevision,
     ContentRef,
@@ -23,7 +23,14 @@ from modelcontext_core.contextstate.records import (
     SourceEvent,
     SourceID,
 )
-from modelcontext_core.contextstate.stores.rows import CommitRow, GivenPayload, HolderRow, PayloadState, SessionRow
+from modelcontext_core.contextstate.stores.rows import (
+    CommitRow,
+    GivenPayload,
+    HolderRow,
+    PayloadState,
+    SessionRow,
+    sum_totals,
+)
 
 __all__ = [
     "RowReader",
@@ -180,6 +187,17 @@ class RowReader:
             return replace(holder, holders=_int(row[16]), sessions=_int(row[17]))
 
         return self._guard(_payload_name(row[11]), read)
+
+    def totals(self, rows: Iterable[Sequence[Any]]) -> PayloadTotals:
+        """From no, revoked, size, number of holders, uses, whether there are bytes, whether others hold them."""
+
+        def read() -> PayloadTotals:
+            return sum_totals(
+                (bool(_int(revoked)), _int(size), _int(count), int(uses), bool(stored), bool(elsewhere))
+                for _, revoked, size, count, uses, stored, elsewhere in rows
+            )
+
+        return self._guard("payloads", read)
 
     def attempts(self, rows: Iterable[Sequence[Any]]) -> list[Attempt]:
         """From session, operation_id, outcome, at. The log is no part of the contract: what is none is left out."""
