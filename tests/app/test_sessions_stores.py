@@ -110,7 +110,7 @@ def test_an_older_store_is_migrated_only_when_asked(database: Path, monkeypatch:
     assert not stores.needs_migration(database)
     later = [*migrations.MIGRATIONS, ("CREATE TABLE cs_later (no {serial})",)]
     monkeypatch.setattr(migrations, "MIGRATIONS", later)
-    monkeypatch.setattr("modelcontext_core.contextstate.stores.sqlite.MIGRATIONS", later)
+    monkeypatch.setattr("modelcontext_core.contextstate.stores.sqlstore.MIGRATIONS", later)
     before = database.read_bytes()
 
     with pytest.raises(StoreError):
