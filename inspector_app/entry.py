@@ -1,7 +1,8 @@
 """The ASGI entry: the Streamlit app behind the security headers.
 
-`launch.py` runs it. `streamlit run` of this file works too: the settings lie beside it. An address and the switch for
-local files are then given as  streamlit run inspector_app/entry.py --server.address ADDRESS -- --allow-local-files
+`launch.py` runs it. `streamlit run` of this file works too, with the same settings from whatever folder. An address and
+the switch for local files are then given as
+streamlit run inspector_app/entry.py --server.address ADDRESS -- --allow-local-files
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from inspector_app import started
+from inspector_app import launch, started
 from inspector_app.security import SecurityMiddleware, allowed_hosts
 from modelcontext_core import tokens
 
@@ -47,7 +48,7 @@ def _names() -> frozenset[str] | None:
     return allowed_hosts(started.address())
 
 
-started.by_hand()
+started.by_hand(launch.file_settings())
 
 app = st.App(
     Path(__file__).resolve().parent / "main.py",

@@ -4,12 +4,13 @@ This is the one module that knows where `.streamlit/` and `sample_sessions/` are
 inside the installed package (the wheel holds a copy of both). It imports Streamlit only when the server starts,
 so the command line works without it.
 
-`.streamlit/` is also beside the entry, as a link in a checkout and as the copy in a wheel: Streamlit looks for its
-settings beside its script, so that `streamlit run` of the entry is as safe from wherever it is called.
+Beside the entry, where Streamlit looks for the settings of its script, a checkout has the few that are read before the
+entry can give the others. In a wheel the whole file lies there.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import socket
@@ -32,6 +33,7 @@ __all__ = [
     "DEFAULT_PORT",
     "LaunchError",
     "LaunchOptions",
+    "file_settings",
     "free_port",
     "has_display",
     "is_guarded",
@@ -50,6 +52,7 @@ PORTS_TRIED = 100
 SECONDS_UNTIL_READY = 30
 
 _PACKAGE = Path(__file__).resolve().parent
+_BUNDLED = _PACKAGE / "_bundled"
 _APP_PARTS = ("streamlit", "pandas", "plotly")
 
 
@@ -78,15 +81,17 @@ class LaunchOptions:
 
 def settings_file() -> Path:
     """The one `config.toml` of the project, in a checkout or in the installed package."""
-    beside = _PACKAGE / ".streamlit" / "config.toml"
-    # A checkout without symbolic links has no link.
-    return beside.resolve() if beside.is_file() else _PACKAGE.parent / ".streamlit" / "config.toml"
+    top = _PACKAGE.parent / ".streamlit" / "config.toml"
+    return top if _is_checkout() else _PACKAGE / ".streamlit" / "config.toml"
 
 
 def samples_dir() -> Path:
     """The folder of the sample sessions, in a checkout or in the installed package."""
-    installed = _PACKAGE / "_bundled" / "sample_sessions"
-    return installed if installed.is_dir() else _PACKAGE.parent / "sample_sessions"
+    return (_PACKAGE.parent if _is_checkout() else _BUNDLED) / "sample_sessions"
+
+
+def _is_checkout() -> bool:
+    return not _BUNDLED.is_dir()
 
 
 # --- what the pages ask
@@ -120,14 +125,18 @@ def is_guarded() -> bool:
 # --- the settings of the server
 
 
+def file_settings() -> dict[str, object]:
+    """Every setting of `config.toml` by its dotted name."""
+    with settings_file().open("rb") as file:
+        return dict(_flatten(tomllib.load(file)))
+
+
 def settings(*, address: str, port: int) -> dict[str, object]:
     """Every setting of `config.toml` by its dotted name, with the address and port of this start.
 
     Passed as flags they win over the user's own Streamlit settings and environment variables.
     """
-    with settings_file().open("rb") as file:
-        found = dict(_flatten(tomllib.load(file)))
-    found |= {
+    found = file_settings() | {
         "server.address": address,
         "server.port": port,
         "server.baseUrlPath": "",
@@ -202,7 +211,8 @@ def serve(options: LaunchOptions) -> None:
     if options.browser and has_display():
         threading.Thread(target=_open_when_ready, args=(url,), daemon=True).start()
 
-    from inspector_app import entry
+    # By its name: the entry itself asks this module for the settings.
+    entry = importlib.import_module("inspector_app.entry")
 
     # The server looks beside its "script" for more settings and puts that folder on the path.
     sys.argv = [str(_PACKAGE / "main.py")]

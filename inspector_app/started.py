@@ -1,13 +1,14 @@
 """What the running server was told: its address, the file to open, whether local files are open, and by whom.
 
 The command line and the pages speak through environment variables: the pages run in threads of the server, started
-later. The entry asks `by_hand` whether somebody else than `launch` started it.
+later. The entry calls `by_hand`, which does nothing when `launch` started it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from inspector_app.security import is_loopback
@@ -25,6 +26,11 @@ __all__ = [
 OPEN_VARIABLE = "MODELCONTEXT_INSPECTOR_OPEN"
 LOCAL_FILES_VARIABLE = "MODELCONTEXT_INSPECTOR_ALLOW_LOCAL_FILES"
 LOCAL_FILES_OPTION = "--allow-local-files"
+
+_ENTRY = Path(__file__).resolve().with_name("entry.py")
+
+# What Streamlit calls the origin of a setting that whoever started it gave.
+_BY_FLAG = "command-line argument"
 
 _by_launch = False
 
@@ -44,15 +50,29 @@ def by_launch(path: Path | None, *, allow_local_files: bool) -> None:
     _tell(path, allow_local_files=allow_local_files)
 
 
-def by_hand() -> None:
-    """Do for a start by other means (`streamlit run`, an ASGI server) what `launch.serve` does: take the switch for
-    local files from the arguments, and warn when other machines can reach the server. The entry calls it."""
+def by_hand(settings: Mapping[str, object]) -> None:
+    """Do for a start by other means (`streamlit run`, an ASGI server) what `launch.serve` does: take care that the
+    `settings` hold, take the switch for local files from the arguments, and warn when other machines can reach the
+    server. The entry calls it."""
     if _by_launch:
         return
+    _settle(settings)
     allowed = LOCAL_FILES_OPTION in sys.argv[1:]
     _tell(None, allow_local_files=allowed)
     if address():
         warn_of_others(address(), allow_local_files=allowed)
+
+
+def _settle(settings: Mapping[str, object]) -> None:
+    from streamlit import config
+
+    by_streamlit = Path(sys.argv[0]).resolve() == _ENTRY
+    for name, value in settings.items():
+        if name == "server.address" and not by_streamlit:
+            # Where another server listens is not known here, so it is not taken for this machine alone.
+            config.set_option(name, None)
+        elif not config.get_where_defined(name).startswith(_BY_FLAG):
+            config.set_option(name, value)
 
 
 def _tell(path: Path | None, *, allow_local_files: bool) -> None:

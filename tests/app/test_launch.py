@@ -9,6 +9,7 @@ import re
 import socket
 import subprocess
 import sys
+import tomllib
 import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -45,9 +46,19 @@ def test_an_installed_package_uses_the_folders_inside_it(tmp_path: Path, monkeyp
     for settings in (tmp_path, tmp_path / "package"):
         (settings / ".streamlit" / "config.toml").touch()
     monkeypatch.setattr(launch, "_PACKAGE", tmp_path / "package")
+    monkeypatch.setattr(launch, "_BUNDLED", tmp_path / "package" / "_bundled")
 
     assert tmp_path / "package" / ".streamlit" / "config.toml" == launch.settings_file()
     assert tmp_path / "package" / "_bundled" / "sample_sessions" == launch.samples_dir()
+
+
+def test_what_stands_beside_the_entry_is_what_the_settings_say() -> None:
+    """Streamlit acts on a few before the entry runs: where it listens, whom it asks and tells."""
+    beside = tomllib.loads(Path(launch.__file__).with_name(".streamlit").joinpath("config.toml").read_text())
+    first = {f"{section}.{name}": value for section, values in beside.items() for name, value in values.items()}
+
+    assert {"server.address", "server.headless", "browser.gatherUsageStats"} <= first.keys()
+    assert first.items() <= launch.file_settings().items()
 
 
 # --- settings
@@ -163,14 +174,29 @@ def test_a_start_by_hand_is_held_to_the_same_rules(
     monkeypatch.setenv(started.LOCAL_FILES_VARIABLE, "1")
     monkeypatch.setenv(started.OPEN_VARIABLE, "/traces/one.json")
     monkeypatch.setattr(config, "get_option", {"server.address": address}.__getitem__)
-    monkeypatch.setattr(sys, "argv", ["entry.py", *arguments])
+    monkeypatch.setattr(config, "set_option", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", [str(Path(launch.__file__).with_name("entry.py")), *arguments])
     monkeypatch.setattr(started, "_by_launch", False)
 
-    started.by_hand()
+    started.by_hand(launch.file_settings())
 
     assert said in capsys.readouterr().err
     assert local_files is launch.local_files_allowed()
     assert launch.preload_path() is None
+
+
+def test_another_server_gets_the_settings_but_not_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an ASGI server listens is its own affair, and not known: it is not taken for this machine alone."""
+    given: dict[str, object] = {}
+    monkeypatch.setattr(config, "set_option", given.__setitem__)
+    monkeypatch.setattr(config, "get_option", given.__getitem__)
+    monkeypatch.setattr(sys, "argv", ["uvicorn", "inspector_app.entry:app"])
+    monkeypatch.setattr(started, "_by_launch", False)
+
+    started.by_hand(launch.file_settings())
+
+    assert launch.file_settings() | {"server.address": None} == given
+    assert not launch.local_files_allowed()
 
 
 def test_the_pages_are_not_drawn_without_the_entry(monkeypatch: pytest.MonkeyPatch) -> None:
