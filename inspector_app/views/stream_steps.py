@@ -143,7 +143,7 @@ def _piece(streamed: Streamed, piece: Piece, *, with_dropped: bool = False) -> I
         yield from _restored_call(streamed, source, text)
     elif piece.kind == "restored":
         handle, space = streamed.handles.get((piece.key, piece.start), ("", ""))
-        yield ["id", text, family(space) if space else "mcp", tag(handle, space) if handle else ""]
+        yield ["id", displayable(text), family(space) if space else "mcp", tag(handle, space) if handle else ""]
     else:
         yield from _visible("no" if piece.kind == "unresolved" else "", text)
 
@@ -156,7 +156,7 @@ def _restored_call(streamed: Streamed, source: str, text: str) -> Iterator[Segme
     for match in re.finditer("|".join(known), text) if known else ():
         row = rows[match[0]]
         yield from _visible("", text[at : match.start()])
-        yield ["id", match[0], family(row.space), tag(row.handle, row.space)]
+        yield ["id", displayable(match[0]), family(row.space), tag(row.handle, row.space)]
         at = match.end()
     yield from _visible("", text[at:])
 

@@ -14,7 +14,10 @@ from inspector_app.page_state.playground import PlaygroundState
 from inspector_app.page_state.streams import AUTOMATIC, StreamsState
 from inspector_app.stream_runs import HowCut
 from inspector_app.views import stream_bars, stream_search, stream_steps, stream_timeline
-from inspector_app.views.streamed import CAPTURE, Streamed
+from inspector_app.views.streamed import CAPTURE, Streamed, Subject
+from modelcontext_core.chunking import Chunk
+from modelcontext_core.registry import Registry
+from modelcontext_core.simulate import simulate
 from modelcontext_core.stream_check import CutReport, check_every_cut
 from modelcontext_core.testing_examples import forgets_word_boundaries
 
@@ -221,6 +224,20 @@ def test_hidden_characters_and_blank_chunks_are_drawn_visibly() -> None:
 def test_jumps_go_on_and_round(numbers: list[int], number: int, expected: int | None) -> None:
     """The next of its kind, after the last the first, nothing where there is none."""
     assert expected == stream_steps.next_in(numbers, number)
+
+
+def test_a_restored_id_hides_nothing() -> None:
+    """What cannot be seen of an id is written as its code point, where it went out and in the arguments of a call."""
+    registry = Registry()
+    registry.register_document("doc\u202e-000001")
+    chunks = (Chunk(text="See doc://1."), Chunk(text='{"id": "doc://1"}', channel="arguments", name="read_document"))
+    subject = Subject(choice=CAPTURE, chunks=chunks, registry=registry, registry_kind="trace", known=1)
+    streamed = Streamed(subject=subject, simulation=simulate(registry, chunks), assumed=False)
+
+    shown = json.dumps([stream_steps.step_view(streamed, step) for step in range(len(streamed.steps))])
+
+    assert 1 < shown.count("doc[U+202E]-000001")
+    assert "\\u202e" not in shown
 
 
 # --- the timeline
