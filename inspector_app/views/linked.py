@@ -117,7 +117,7 @@ def block(analysis: Analysis, index: int, part: Part, seen: set[int]) -> dict[st
     sections = _piece(sections, part)
     return {
         "index": index,
-        "role": before.role,
+        "role": one_line(before.role),
         "name": one_line(before.name or (before.tool_calls[0].name if before.tool_calls else "")),
         "id": one_line(before.tool_call_id or (before.tool_calls[0].id if before.tool_calls else "")),
         "notes": _notes(analysis, index, hidden),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from inspector_app.views.linked import Part, looks_structured, next_raw, part_of, plan, view_part
 from modelcontext_core.messages import Message
 from modelcontext_core.messages import Part as MessagePart
-from tests.app.making import BASE, CHUNK, CONVERSATION, DOCUMENT, analysis, left_text
+from tests.app.making import BASE, CHUNK, CONVERSATION, DOCUMENT, RAW, analysis, left_text
 
 
 def test_a_block_says_who_speaks_and_what_was_replaced() -> None:
@@ -20,6 +20,13 @@ def test_a_block_says_who_speaks_and_what_was_replaced() -> None:
     assert ["muted", "2 replaced"] in block["notes"]
     assert ["fault", "1 raw id left"] in block["notes"]
     assert left_text(block["sections"][0]["rows"]) == CONVERSATION[3].content
+
+
+def test_a_role_of_a_stranger_steers_nothing() -> None:
+    """Roles may be any text in a trace: what cannot be seen of one is written as its code point."""
+    made = analysis([Message(role="us\u202eer", content="Hi")])
+
+    assert "us[U+202E]er" == view_part(made, plan(made.messages), 0)["blocks"][0]["role"]
 
 
 def test_identities_are_described_once_with_where_they_occur() -> None:
@@ -105,3 +112,13 @@ def test_json_markup_and_tables_are_set_in_a_fixed_width_face() -> None:
     """Prose is not."""
     assert all(map(looks_structured, ['{"a": 1}', "<x/>", " [1]", "| a | b |"]))
     assert not looks_structured("Dear customer")
+
+
+def test_ids_that_the_user_wrote_are_marked_as_left_on_purpose() -> None:
+    """They are counted and drawn on both sides, and are no fault."""
+    made = analysis()
+
+    block = view_part(made, plan(made.messages), 0)["blocks"][1]
+
+    assert block["notes"] == [["muted", "1 id left on purpose"]]
+    assert ["u", RAW] in block["sections"][0]["rows"][0][1]
