@@ -10,6 +10,7 @@ import streamlit as st
 
 from inspector_app import leak_scans, state, words
 from inspector_app.app_pages import leaks_open, leaks_options
+from inspector_app.app_pages.search_field import search_field
 from inspector_app.components.cards import actions, table
 from inspector_app.components.facts import proof_line, source_line
 from inspector_app.components.heat_map import heat_map
@@ -85,15 +86,7 @@ def _switch(scan: Scan) -> str:
             scan.reset()
             st.rerun()
         with st.container(horizontal=True, key="leaks_search_box", horizontal_alignment="right"):
-            query = st.text_input(
-                words.leaks.SEARCH,
-                key="leaks_search",
-                placeholder=words.leaks.SEARCH,
-                icon=":material/search:",
-                label_visibility="collapsed",
-                width=230,
-            )
-    return query or ""
+            return search_field("findings", key="leaks_search", width=230)
 
 
 def _coverage(report: LeakReport) -> None:

@@ -60,4 +60,4 @@ def _on_traces(draft: Draft, other: ToolPolicies, *, sound: bool) -> None:
         st.caption(words.policies.EFFECT_WAITS)
     elif st.button(words.policies.MEASURE_BOTH, key="compare_measure"):
         rows = leaks.compare_rows(scan.compare(other, draft.current))
-        table(words.policies.ON_TRACES, "", words.policies.ON_TRACES_COLUMNS, rows, key="compared_packs")
+        table(words.policies.ON_TRACES, "", words.leaks.COMPARE_COLUMNS, rows, key="compared_packs")

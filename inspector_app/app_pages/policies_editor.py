@@ -11,6 +11,7 @@ import streamlit as st
 
 from inspector_app import leak_scans, samples, state, words
 from inspector_app.app_pages import policies_compare, policies_details
+from inspector_app.app_pages.search_field import search_field
 from inspector_app.components.cards import table
 from inspector_app.components.facts import source_line
 from inspector_app.pack_drafts import Draft
@@ -135,15 +136,7 @@ def _sift(draft: Draft) -> str:
             label_visibility="collapsed",
             **state.bind(PoliciesState, "listed"),
         )
-        query = st.text_input(
-            words.policies.SEARCH,
-            key="pack_search",
-            placeholder=words.policies.SEARCH,
-            icon=":material/search:",
-            label_visibility="collapsed",
-            width=224,
-        )
-    return query or ""
+        return search_field("tools", key="pack_search", width=224)
 
 
 def _editor(rows: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:

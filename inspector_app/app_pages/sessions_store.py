@@ -11,6 +11,7 @@ import streamlit as st
 
 from inspector_app import state, stores, words
 from inspector_app.app_pages import sessions_change, sessions_open, sessions_session
+from inspector_app.app_pages.search_field import search_field
 from inspector_app.components.cards import error_card
 from inspector_app.components.facts import source_line
 from inspector_app.page_state.sessions import SessionsState, session_mark
@@ -116,16 +117,10 @@ def _menu(opened: OpenStore, chosen: SessionHead | None) -> None:
 
 
 def _list(current: SessionsState, opened: OpenStore) -> SessionHead | None:
-    prefix = st.text_input(
-        words.sessions.PREFIX,
-        key="sessions_prefix",
-        placeholder=words.sessions.PREFIX,
-        icon=":material/search:",
-        label_visibility="collapsed",
-    )
+    prefix = search_field("sessions", key="sessions_prefix")
     version = f"{opened.key}:{opened.version}:{prefix}"
     limit = state.pinned("sessions_limit", version, _PAGE)
-    heads = opened.store.sessions(prefix or "", limit=limit, contexts=False)
+    heads = opened.store.sessions(prefix, limit=limit, contexts=False)
     if not heads:
         st.info(words.sessions.NO_SESSION if prefix else words.sessions.EMPTY_STORE)
         return None

@@ -58,7 +58,6 @@ FACT_SCANNED: Final = "Scanned"
 NO_BASELINE: Final = "none loaded"
 ALL_FINDINGS: Final = "All findings"
 SHOW_ALL: Final = "Show all"
-SEARCH: Final = "Find an id, place or trace"
 NOTHING_FOUND: Final = "No finding that is listed holds what you search for. Clear the search to see all."
 FINDING_COLUMNS: Final = {
     "trace": "Trace",

@@ -15,7 +15,6 @@ UNDO: Final = "Undo"
 SAVE: Final = "Save pack"
 SAVE_HELP: Final = "Downloads the pack as TOML. The Playground, the Leaks page and the command line take it."
 LISTED: Final = "Which tools are listed"
-SEARCH: Final = "Find a tool or field"
 NONE_LISTED: Final = "No tool is like this. Clear the search or list all tools."
 TOOLS: Final = {
     "details": "More",
@@ -90,7 +89,6 @@ ON_TRACES: Final = "On traces"
 ON_TRACES_NONE: Final = (
     "To compare what they leave, open traces on the Leaks page first: without traces, only rules differ."
 )
-ON_TRACES_COLUMNS: Final = (("Tool or role", "46%"), ("This pack", "27%"), ("The other", "27%"))
 MEASURE_BOTH: Final = "Count what both leave in the open traces"
 TRY: Final = "Try a call"
 TRY_TOOL: Final = "Tool"

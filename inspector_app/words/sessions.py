@@ -69,7 +69,6 @@ __all__ = [
     "PAYLOAD_COLUMNS",
     "POSTGRES",
     "POSTGRES_HINT",
-    "PREFIX",
     "REVOKE",
     "REVOKE_CHOOSE",
     "REVOKE_NOW",
@@ -129,7 +128,6 @@ EXPIRED: Final = (
 CLOSE: Final = "Close store"
 EMPTY_STORE: Final = "This store has no session yet. Import one with “Session”, or open another store."
 NO_SESSION: Final = "No session id starts like this. Clear the field to see all."
-PREFIX: Final = "Session id starts with"
 COLUMN_SESSION: Final = "Session"
 COLUMN_REVISION: Final = "Rev"
 MIGRATE_TITLE: Final = "This store is of an older version"
