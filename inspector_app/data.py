@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -24,10 +24,11 @@ from inspector_app.views.write_back import can_write_back
 from modelcontext_core import formats, tokens
 from modelcontext_core.formats.base import Conversation, Trace
 from modelcontext_core.grammar import find_uuids
+from modelcontext_core.leak_report.trace_scan import messages_before
 from modelcontext_core.leaks import IdentifierLeak
 from modelcontext_core.messages import ChunkReference, Message
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
-from modelcontext_core.registry import EncodeReport, Registry
+from modelcontext_core.registry import EncodeReport, HandleRow, Registry
 from modelcontext_core.roundtrip import check_round_trip
 
 __all__ = [
@@ -104,9 +105,14 @@ class Held:
     def shown(self, number: int) -> Conversation:
         """One conversation by its number, counted from 1; 0 and a number that does not exist: the first.
 
-        Of a branch these are its own messages: whether those of its parent stood before them differs by format.
+        Of a branch these are its own messages.
         """
         return self.trace.conversations[self.number(number) - 1]
+
+    def before(self, number: int) -> Sequence[Message]:
+        """What stood before a branch: the messages of its parents that it continues."""
+        by_id = {each.id: each for each in self.trace.conversations if each.id}
+        return messages_before(self.shown(number), by_id)
 
 
 def _fit(held: list[Held]) -> bool:
@@ -196,18 +202,21 @@ def _analyse(held: Held, options: Options) -> Analysis:
     messages = conversation.messages
     if options.as_result:
         messages = tuple(replace(message, role="tool", name="pasted") for message in messages)
-    discovery = ToolPolicies.discover(messages, base=declared)
+    before = held.before(options.conversation)
+    discovery = ToolPolicies.discover((*before, *messages), base=declared)
     accepted = [rule for number, rule in enumerate(discovery.proposals) if number not in options.off]
     discovered = options.pack == "auto" and bool(accepted)
     policies = discovery.policies_for(accepted) if discovered else declared
     registry = Registry(citations_enabled=options.citations, policies=policies)
-    report = registry.encode_with_report(messages)
+    whole = registry.encode_with_report((*before, *messages))
+    report = _after(whole, len(before))
     _make_citable(registry, conversation, report)
     return Analysis(
         messages=messages,
+        before=before,
         encoded=report.messages,
         spans=report.spans,
-        handles=registry.handles(),
+        handles=_handles(registry, report, len(before)),
         leaks=tuple(registry.leaked_identifiers(report.messages)),
         user_ids=_user_ids(messages),
         registry=registry,
@@ -215,6 +224,28 @@ def _analyse(held: Held, options: Options) -> Analysis:
         proposals=discovery.proposals,
         off=options.off,
     )
+
+
+def _after(report: EncodeReport, first: int) -> EncodeReport:
+    """What a report says of the messages from `first` on, counted from there."""
+    if not first:
+        return report
+    spans = [replace(span, message=span.message - first) for span in report.spans if span.message >= first]
+    return EncodeReport(messages=report.messages[first:], spans=spans)
+
+
+def _handles(registry: Registry, report: EncodeReport, first: int) -> Sequence[HandleRow]:
+    """The table of handles, of a branch as far as its own messages use them: -1 stands for what came before."""
+    rows = registry.handles()
+    if not first:
+        return rows
+    uses = Counter(span.handle for span in report.spans)
+    return [
+        replace(row, uses=uses[row.handle], first_message=row.first_message - first)
+        if row.first_message >= first
+        else replace(row, uses=uses[row.handle], first_message=-1, first_path="")
+        for row in rows
+    ]
 
 
 def _declared(options: Options) -> ToolPolicies:
@@ -235,7 +266,7 @@ def _prove(analysis: Analysis, options: Options, step: Callable[[float], None]) 
     again = registry.encode_messages(encoded)
     changed_twice = sum(before != after for before, after in zip(encoded, again, strict=True))
     step(0.6)
-    declared = _declared_leaks(analysis.messages, options) if analysis.discovered else analysis.leaks
+    declared = _declared_leaks(analysis, options) if analysis.discovered else analysis.leaks
     step(0.9)
     before = tokens.count(all_texts(analysis.messages), options.encoding)
     after = tokens.count(all_texts(encoded), options.encoding)
@@ -266,9 +297,10 @@ def _failed(conversation: Conversation, message: int) -> bool:
     return message < len(conversation.origins) and conversation.origins[message].is_error
 
 
-def _declared_leaks(messages: Sequence[Message], options: Options) -> tuple[IdentifierLeak, ...]:
+def _declared_leaks(analysis: Analysis, options: Options) -> tuple[IdentifierLeak, ...]:
     registry = Registry(citations_enabled=options.citations, policies=_declared(options))
-    return tuple(registry.leaked_identifiers(registry.encode_messages(messages)))
+    encoded = registry.encode_messages((*analysis.before, *analysis.messages))
+    return tuple(registry.leaked_identifiers(encoded[len(analysis.before) :]))
 
 
 def _user_ids(messages: Sequence[Message]) -> int:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from inspector_app import launch, words
+from inspector_app import launch, state, words
+from inspector_app.page_state.playground import PlaygroundState
 
 _STATIC = Path(__file__).resolve().parent / "static"
 
@@ -30,4 +31,5 @@ PAGES = [
 page = st.navigation(PAGES, position="top")
 # Five tabs of a browser, and its history, are told apart by their titles.
 st.set_page_config(page_title=words.common.page_title(page.title))
+state.shown(page.url_path or PlaygroundState.page)
 page.run()

@@ -37,6 +37,9 @@ __all__ = [
     "read",
     "read_as",
     "reading",
+    "sample",
+    "stop",
+    "stopping",
     "upload",
 ]
 
@@ -50,6 +53,7 @@ _UPLOADS: Final = "uploads"
 _UPLOADED: Final = "uploaded"
 _READING: Final = "reading"
 _PASTED: Final = "pasted"
+_STOPPING: Final = "stopping"
 _SECONDS_WITHOUT_PROGRESS: Final = 0.8  # what ends sooner is opened at once
 
 
@@ -115,17 +119,47 @@ def reading() -> Reading | None:
     return pending[0] if pending is not None else None
 
 
+def stopping() -> bool:
+    """Whether what is being read was told to stop, and has not ended yet."""
+    return reading() is not None and state.kept(_STOPPING) is reading()
+
+
+def stop() -> None:
+    """Stop reading: what was read so far is opened. When asked again, and while it is encoded, it is given up.
+
+    A large document that is one JSON value is read at one go, and a conversation is encoded at one go: neither has a
+    place to stop at, so its thread goes on, and what it makes is forgotten.
+    """
+    pending: tuple[Reading, PlaygroundState] | None = state.kept(_READING)
+    if pending is None:
+        return
+    begun, wanted = pending
+    if begun.encoding or stopping():
+        _give_up()
+        state.set_problem(Problem(title=words.opening.STOPPED_TITLE, text=words.opening.STOPPED))
+        _close_if_it_is(wanted)
+    else:
+        state.keep(_STOPPING, begun)
+        begun.stop()
+
+
 def _begin(sources: Sequence[Given], name: str, wanted: PlaygroundState) -> data.Held | None:
     """Begin to read in a thread; what ends at once is returned, the rest is opened by `preloaded` when it has ended."""
-    before = reading()
-    if before is not None:
-        before.stop()
+    _give_up()
     begun = Reading(sources, name, wanted.format, options_of(wanted))
     if begun.wait(_SECONDS_WITHOUT_PROGRESS):
         state.keep(_READING, None)
         return _attempt(begun.held, wanted, ask=len(sources) == 1)
     state.keep(_READING, (begun, wanted))
     return None
+
+
+def _give_up() -> None:
+    """Forget what is being read: what was asked for last counts."""
+    before = reading()
+    if before is not None:
+        before.stop()
+    state.keep(_READING, None)
 
 
 def _finished(current: PlaygroundState) -> PlaygroundState:
@@ -136,12 +170,18 @@ def _finished(current: PlaygroundState) -> PlaygroundState:
     begun, wanted = pending
     held = _attempt(begun.held, wanted, ask=len(begun.sources) == 1)
     if held is None:
-        # A link that names what cannot be read opens nothing; what a callback tried changes nothing.
-        return state.save(current.closed()) if _source(current) == _source(wanted) and not current.key else current
+        return _close_if_it_is(wanted)
     return _now_open(held, wanted)
 
 
+def _close_if_it_is(wanted: PlaygroundState) -> PlaygroundState:
+    """A link that names what cannot be read opens nothing; what a callback tried changes nothing."""
+    current = state.load(PlaygroundState)
+    return state.save(current.closed()) if _source(current) == _source(wanted) and not current.key else current
+
+
 def _now_open(held: data.Held, wanted: PlaygroundState) -> PlaygroundState:
+    _give_up()
     state.clear(PASTE_FIELD, PATH_FIELD, FORMAT_FIELD)
     state.keep(_UPLOADED, None)
     state.keep(_PASTED, None)
@@ -288,6 +328,15 @@ def upload() -> None:
         name = sources[0].name if len(sources) == 1 else words.sources.files_name(len(sources))
         state.keep(_UPLOADED, (sources, name))  # to be read again, as another format, while it could not be
         _take(sources, name)
+
+
+def sample(key: str) -> None:
+    """Open the sample whose card was clicked; `key` is that of the cards. Of two quick clicks the last one counts."""
+    chosen = (state.field(key) or {}).get("chosen")
+    if chosen:
+        _give_up()
+        state.set_problem(None)
+        state.save(state.load(PlaygroundState).opened(sample=str(chosen)))
 
 
 def path() -> None:

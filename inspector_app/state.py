@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Protocol, TypeVar, cast
+from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from inspector_app.page_state.playground import PlaygroundState
 from modelcontext_core.formats.base import Notice
@@ -27,6 +29,7 @@ __all__ = [
     "held_key",
     "keep",
     "kept",
+    "link",
     "load",
     "pin",
     "pinned",
@@ -34,10 +37,18 @@ __all__ = [
     "save",
     "set_held_key",
     "set_problem",
+    "shown",
     "unpin",
+    "visit",
 ]
 
 _MARK: Final = "inspector:"
+_SHOWN: Final = f"{_MARK}shown"
+_SLASHES_OF_A_SERVER: Final = 2
+_VISIT: Final = f"{_MARK}visit"
+_SHARES_A_SOURCE: Final = {"streams": ("streams", "playground")}
+# What the components of the Playground are told once about the place in a trace, and whether a stream plays.
+_PLACES: Final = ("part", "goto", "rail", "streams_playing")
 _Value = TypeVar("_Value")
 
 
@@ -68,12 +79,40 @@ def load(kind: type[_State]) -> _State:
 
 
 def save(state: _State) -> _State:
-    """Keep the state of the page that is shown, and bring the address in step with it."""
+    """Keep the state of a page, and bring the address in step with it while that page is shown.
+
+    The state of another page has no part in the address: it would be one more step of the browser's history.
+    """
     st.session_state[_MARK + state.page] = state
     wanted = state.to_query()
-    if st.query_params.to_dict() != wanted:
+    if st.session_state.get(_SHOWN, state.page) == state.page and st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
     return state
+
+
+def shown(page: str) -> None:
+    """Take note of which page is drawn now. After Back and Forward of the browser its address says what it shows."""
+    st.session_state[_SHOWN] = page
+    context = get_script_run_ctx()
+    if context is not None and context.is_history_navigation:
+        for name in _SHARES_A_SOURCE.get(page, (page,)):
+            st.session_state.pop(_MARK + name, None)
+        unpin(*_PLACES)
+        set_problem(None)
+        st.session_state[_VISIT] = visit() + 1
+
+
+def visit() -> int:
+    """Return how often the browser went back or forward: then components go to the place that they are told."""
+    return int(st.session_state.get(_VISIT, 0))
+
+
+def link(state: PageState) -> str:
+    """Return the address that opens a page in this state."""
+    address, query = (st.context.url or "").rstrip("/"), urlencode(state.to_query())
+    # The address of the first page is that of the server, which ends with a slash before a question mark.
+    address += "/" if address.count("/") == _SLASHES_OF_A_SERVER else ""
+    return f"{address}?{query}" if query else address
 
 
 def bind(kind: type[PageState], field: str) -> dict[str, Any]:

@@ -58,6 +58,7 @@ def _rail(analysis: Analysis, version: str, found: Mapping[int, int], query: str
         rev=f"{version}:{query}",
         message=state.pinned("rail", version, message),
         query=query,
+        visit=state.visit(),
     )
 
 
@@ -97,6 +98,7 @@ def _linked(held: data.Held, options: data.Options, version: str, current: Playg
         goto=state.pinned("goto", f"{version}:{part}", current.message),
         next_raw=analysis.raw_left > 0,
         query=query.strip(),
+        visit=state.visit(),
     )
     message = asked.message
     if asked.raw_from is not None:

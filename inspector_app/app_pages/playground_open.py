@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -39,11 +42,7 @@ def empty_page(current: PlaygroundState) -> None:
             st.text(words.opening.EMPTY_TEXT)
         pairs(_EXPLAINED, key="explained")
     inputs()
-    chosen = sample_cards("samples")
-    if chosen:
-        state.set_problem(None)
-        state.save(current.opened(sample=chosen))
-        st.rerun()
+    sample_cards("samples", on_choose=opening.sample)
 
 
 def draw_problem(current: PlaygroundState) -> None:
@@ -55,7 +54,10 @@ def draw_problem(current: PlaygroundState) -> None:
         error_card(failed.title, failed.text, key="problem", excerpt=failed.excerpt)
         _ways_on(failed)
     if current.problem:
-        error_card(words.opening.LINK_TITLE, current.problem, key="link_problem")
+        error_card(words.opening.link_problem_title(current.problem), current.problem, key="link_problem")
+        if st.button(words.opening.DISMISS, key="dismiss_link"):
+            state.save(replace(state.load(PlaygroundState), problem=""))
+            st.rerun()
 
 
 @st.fragment(run_every=_SECONDS_BETWEEN_LOOKS)
@@ -68,8 +70,11 @@ def _progress() -> None:
     with st.container(horizontal=True, gap="small", key="reading", vertical_alignment="center"):
         done = words.sources.reading(reading.done, len(reading.sources), reading.messages)
         st.progress(reading.share, text=words.sources.ENCODING if reading.encoding else done)
-        if st.button(words.sources.STOP, key="reading_stop", icon=":material/stop:"):
-            reading.stop()
+        at_once = reading.encoding or opening.stopping()
+        said = words.sources.GIVE_UP if at_once else words.sources.STOP
+        if st.button(said, key="reading_stop", icon=":material/stop:"):
+            opening.stop()
+            st.rerun()
 
 
 def _ways_on(failed: Problem) -> None:
@@ -138,11 +143,11 @@ def inputs() -> None:
             )
 
 
-def sample_cards(key: str) -> str | None:
-    """Draw a card for each sample and return the name of the one that was clicked."""
+def sample_cards(key: str, *, on_choose: Callable[[str], None] | None = None) -> str | None:
+    """Draw a card for each sample and return the name of the one that was clicked; `on_choose` is called with `key`."""
     st.markdown(words.opening.SAMPLES)
     cards = [
         {"key": sample.name, "title": sample.title, "lines": [sample.shows, sample.contents]}
         for sample in samples.samples()
     ]
-    return choose_card(cards, key=key)
+    return choose_card(cards, key=key, on_choose=on_choose and partial(on_choose, key))

@@ -123,7 +123,7 @@ def downloads(current: PlaygroundState, held: data.Held, analysis: Analysis, cho
     if not writable:
         st.caption(words.playground.SAVE_TRACE_NOT)
     st.caption(words.playground.COPY_LINK if not current.key else words.playground.COPY_LINK_PRIVATE)
-    st.code(f"{st.context.url or ''}?{urlencode(current.shareable().to_query())}", language=None, wrap_lines=True)
+    st.code(state.link(current.shareable()), language=None, wrap_lines=True)
     st.caption(words.playground.COPY_DIAGNOSTICS)
     st.code(diagnostics(current), language=None, wrap_lines=True)
 

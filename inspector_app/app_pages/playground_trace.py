@@ -33,6 +33,8 @@ def trace_page(current: PlaygroundState, held: data.Held) -> None:
     version = f"{held.key}:{hash(options):x}"
     playground_open.draw_problem(current)
     query = _source_line(current, held, analysis)
+    if held.trace.format == "text" and not current.format:
+        st.caption(words.playground.read_as_text(current.as_result))
     proof_box = st.container(key="proof_box")
     _switch(held, analysis, version)
     if current.view == "handles":
@@ -67,7 +69,7 @@ def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) 
     with st.container(horizontal=True, key="source", gap="small"):
         with st.popover(words.opening.OPEN, icon=":material/folder_open:", key="open_popover"):
             playground_open.inputs()
-            chosen = playground_open.sample_cards("samples_again")
+            playground_open.sample_cards("samples", on_choose=opening.sample)
             if st.button(words.playground.CLOSE, key="close", icon=":material/close:"):
                 data.shelf().forget(held.key)
                 state.save(current.closed())
@@ -91,10 +93,6 @@ def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) 
             playground_options.options(held, analysis)
         with st.popover(words.playground.DOWNLOAD, icon=":material/download:", key="download_popover"):
             playground_options.downloads(current, held, analysis, opening.options_of(current))
-    if chosen:
-        state.set_problem(None)
-        state.save(current.opened(sample=chosen))
-        st.rerun()
     return query or ""
 
 
@@ -111,8 +109,11 @@ def _format_title(name: str) -> str:
 
 
 def _badge(held: data.Held) -> str:
-    damaged = sum(notice.kind in ("damaged", "limit", "error") for notice in held.trace.notices)
-    return words.playground.notices_badge(damaged, len(held.trace.notices) - damaged)
+    kinds = [notice.kind for notice in held.trace.notices]
+    damaged = sum(kind in ("damaged", "limit", "error") for kind in kinds)
+    # Deltas that make one message, and a message that was repeated: nothing is missing.
+    harmless = kinds.count("merged")
+    return words.playground.notices_badge(damaged, len(kinds) - damaged - harmless, harmless)
 
 
 def _switch(held: data.Held, analysis: Analysis, version: str) -> None:

@@ -35,11 +35,7 @@ def _empty_page(shared: PlaygroundState) -> None:
         with st.container(key="empty_text"):
             st.text(words.streams.EMPTY)
     playground_open.inputs()
-    chosen = playground_open.sample_cards("samples")
-    if chosen:
-        state.set_problem(None)
-        state.save(shared.opened(sample=chosen))
-        st.rerun()
+    playground_open.sample_cards("samples", on_choose=opening.sample)
 
 
 def _stream(current: StreamsState, held: data.Held, options: data.Options, best: int) -> None:

@@ -56,7 +56,7 @@ def source_line(
     with st.container(horizontal=True, key="source", gap="small"):
         with st.popover(words.opening.OPEN, icon=":material/folder_open:", key="open_popover"):
             playground_open.inputs()
-            chosen = playground_open.sample_cards("samples_again")
+            playground_open.sample_cards("samples", on_choose=opening.sample)
             if st.button(words.playground.CLOSE, key="close", icon=":material/close:"):
                 stream_runs.stop_checks(held)
                 data.shelf().forget(held.key)
@@ -74,10 +74,6 @@ def source_line(
                     _options(held, streamed)
         if how is not None:
             streams_check.check_button(held, options_of(current.source), how)
-    if chosen:
-        state.set_problem(None)
-        state.save(current.source.opened(sample=chosen))
-        st.rerun()
     return query
 
 
@@ -195,7 +191,7 @@ def _link() -> None:
     """Draw the link to this step, and the versions and settings for a bug report; neither holds text of a trace."""
     current = state.load(StreamsState)
     st.caption(words.playground.COPY_LINK_PRIVATE if current.source.key else words.playground.COPY_LINK)
-    st.code(f"{st.context.url or ''}?{urlencode(current.shareable().to_query())}", language=None, wrap_lines=True)
+    st.code(state.link(current.shareable()), language=None, wrap_lines=True)
     st.caption(words.playground.COPY_DIAGNOSTICS)
     settings = {name: value for name, value in current.to_query().items() if name not in ("key", "path")}
     lines = [playground_options.diagnostics(current.source), urlencode(settings)]

@@ -26,6 +26,8 @@ __all__ = [
     "FOLD_LONGER_THAN",
     "IDENTITY",
     "KEPT",
+    "LEFT",
+    "MISSED",
     "RAW",
     "Mark",
     "Row",
@@ -38,6 +40,7 @@ __all__ = [
 IDENTITY: Final = "h"  # a durable value or its handle
 RAW: Final = "x"  # a raw id that nobody declared
 MISSED: Final = "m"  # an id that the registry knows and that stayed raw
+LEFT: Final = "u"  # an id in text of the user, which stays on purpose
 HIDDEN_CHARACTER: Final = "c"
 KEPT: Final = "k"  # handle-shaped, not restored, left in the text
 DROPPED: Final = "d"  # removed from the text
@@ -79,7 +82,7 @@ def align(
     """Return the rows of two aligned texts.
 
     `marks` stand in order and do not overlap. `raw_ids` finds raw identifiers in the text that both sides share, and
-    `raw_kind` says for each whether it is `RAW`, `MISSED` or "" (none). Numbering starts at `first_number`.
+    `raw_kind` says for each whether it is `RAW`, `MISSED`, `LEFT` or "" (none). Numbering starts at `first_number`.
     """
     builder = _Rows(first_number)
     cursor = out_cursor = 0
@@ -232,7 +235,7 @@ def _line(builder: _Rows, line: str, raw_ids: Finder | None, raw_kind: Callable[
         if kind:
             _plain(builder, line[cursor:start])
             segment: Segment = [kind, line[start:end]]
-            builder.add(segment, segment, changed=True)
+            builder.add(segment, segment, changed=kind != LEFT)
             cursor = end
     _plain(builder, line[cursor:])
 

@@ -23,6 +23,7 @@ class Analysis:
 
     `leaks` are the raw ids left under the pack in use. `user_ids` counts distinct raw ids in user text, which stay on
     purpose. `discovered` says whether discovered rules were in use, `off` which of the `proposals` were not.
+    A branch is encoded behind the messages that it continues: those are `before`, and nothing else here counts them.
     """
 
     messages: Sequence[Message]
@@ -35,6 +36,7 @@ class Analysis:
     discovered: bool = False
     proposals: Sequence[Proposal] = ()
     off: frozenset[int] = field(default_factory=frozenset)
+    before: Sequence[Message] = ()
 
     @cached_property
     def spans_by_text(self) -> Mapping[tuple[int, str], Sequence[Span]]:

@@ -11,7 +11,7 @@ from html import escape
 from typing import Final
 
 from inspector_app import words
-from inspector_app.views.alignment import DROPPED, HIDDEN_CHARACTER, IDENTITY, KEPT, MISSED, RAW, Segment
+from inspector_app.views.alignment import DROPPED, HIDDEN_CHARACTER, IDENTITY, KEPT, LEFT, MISSED, RAW, Segment
 from inspector_app.views.analysis import Analysis, Proof
 from inspector_app.views.facts import proof_facts
 from inspector_app.views.hidden import displayable
@@ -43,6 +43,7 @@ _CLASSES: Final = {
     IDENTITY: "id",
     RAW: "raw",
     MISSED: "missed",
+    LEFT: "own",
     HIDDEN_CHARACTER: "hidden",
     KEPT: "kept",
     DROPPED: "kept",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from inspector_app import words
-from inspector_app.views.alignment import MISSED, RAW, Mark, Row, align, bases_after, fold, narrowed
+from inspector_app.views.alignment import LEFT, MISSED, RAW, Mark, Row, align, bases_after, fold, narrowed
 from inspector_app.views.analysis import Analysis
 from inspector_app.views.hidden import displayable, hidden_count, one_line
 from inspector_app.views.spaces import family, tag
@@ -96,6 +96,7 @@ def block(analysis: Analysis, index: int, part: Part, seen: set[int]) -> dict[st
     before, after = analysis.messages[index], analysis.encoded[index]
     encoded_texts = {item.path: item for item in texts(after)}
     leaks = analysis.leaks_by_message.get(index, {})
+    of_user = before.role == "user"
     sections: list[dict[str, Any]] = []
     number, hidden = 1, 0
     for item in texts(before):
@@ -106,8 +107,8 @@ def block(analysis: Analysis, index: int, part: Part, seen: set[int]) -> dict[st
             item.text,
             right,
             marks,
-            raw_ids=find_uuids if leaks else None,
-            raw_kind=lambda value: _raw_kind(leaks, value),
+            raw_ids=find_uuids if leaks or of_user else None,
+            raw_kind=lambda value: _raw_kind(leaks, value, of_user),
             first_number=number,
         )
         seen.update(mark.identity for mark in marks)
@@ -120,7 +121,7 @@ def block(analysis: Analysis, index: int, part: Part, seen: set[int]) -> dict[st
         "role": one_line(before.role),
         "name": one_line(before.name or (before.tool_calls[0].name if before.tool_calls else "")),
         "id": one_line(before.tool_call_id or (before.tool_calls[0].id if before.tool_calls else "")),
-        "notes": _notes(analysis, index, hidden),
+        "notes": _notes(analysis, index, hidden, _left_ids(sections) if of_user else 0),
         "sections": [{**section, "rows": fold(section["rows"])} for section in sections],
         # Without the texts, which stand in the rows already; a piece cannot be copied as a message.
         "value": _without_texts(before) if part.pieces == 1 else None,
@@ -165,9 +166,16 @@ def _marks(analysis: Analysis, span: Span, left: str, right: str) -> list[Mark]:
     return [narrow, *bases_after(narrow, mark, left, right, analysis.bases)]
 
 
-def _raw_kind(leaks: Mapping[str, bool], value: str) -> str:
+def _raw_kind(leaks: Mapping[str, bool], value: str, of_user: bool) -> str:
     known = leaks.get(value.lower())
-    return "" if known is None else MISSED if known else RAW
+    if known is None:
+        return LEFT if of_user else ""
+    return MISSED if known else RAW
+
+
+def _left_ids(sections: Sequence[Mapping[str, Any]]) -> int:
+    segments = (segment for section in sections for row in section["rows"] for segment in row[1])
+    return len({segment[1].lower() for segment in segments if isinstance(segment, list) and segment[0] == LEFT})
 
 
 def _section(item: Text, message: Message, rows: list[Row]) -> dict[str, Any]:
@@ -183,10 +191,12 @@ def _section(item: Text, message: Message, rows: list[Row]) -> dict[str, Any]:
     }
 
 
-def _notes(analysis: Analysis, index: int, hidden: int) -> list[list[str]]:
+def _notes(analysis: Analysis, index: int, hidden: int, left: int) -> list[list[str]]:
     replaced = len(analysis.spans_by_message.get(index, ()))
     raw = len(analysis.leaks_by_message.get(index, {}))
     notes = [["muted", words.common.replaced(replaced)]] if replaced else []
+    if left:
+        notes.append(["muted", words.common.left_on_purpose(left)])
     if hidden:
         notes.append(["warning", words.common.hidden_characters(hidden)])
     if raw:

@@ -24,6 +24,7 @@ __all__ = [
     "citable",
     "first_seen",
     "hidden_characters",
+    "left_on_purpose",
     "page_title",
     "piece_of",
     "plural",
@@ -71,6 +72,7 @@ LINKED_VIEW: Final = {
     "copied": "copied",
     "k": "kept",
     "d": "dropped",
+    "u": "left on purpose: what a person writes is passed on as it is",
     "region": "Both forms of the conversation. N and P go from identity to identity, Enter keeps one, Escape clears.",
 }
 RAIL: Final = {
@@ -146,6 +148,11 @@ def replaced(number: int) -> str:
 def hidden_characters(number: int) -> str:
     """How many characters of a message cannot be seen."""
     return f"{number:,} hidden {plural(number, 'character')}"
+
+
+def left_on_purpose(number: int) -> str:
+    """How many ids of a message stay because the user wrote them."""
+    return f"{number:,} {plural(number, 'id')} left on purpose"
 
 
 def raw_ids_left(number: int) -> str:

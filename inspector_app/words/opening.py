@@ -15,6 +15,7 @@ __all__ = [
     "EMPTY_TEXT",
     "EMPTY_TITLE",
     "EXPIRED",
+    "EXPIRED_TITLE",
     "FORGET_PASTED",
     "FORMAT",
     "KEPT_OPEN",
@@ -34,11 +35,14 @@ __all__ = [
     "PATH_HINT",
     "READ",
     "SAMPLES",
+    "STOPPED",
+    "STOPPED_TITLE",
     "UNKNOWN_SAMPLE",
     "UNREADABLE_TITLE",
     "UPLOAD",
     "damaged_title",
     "format_choice",
+    "link_problem_title",
     "notice_kind",
     "notices_hint",
     "open_rest",
@@ -58,20 +62,23 @@ UPLOAD: Final = "Files or a zip"
 PASTED_NAME: Final = "pasted text"
 FORGET_PASTED: Final = "Forget what was pasted"
 LINK_TITLE: Final = "This link is not whole"
+EXPIRED_TITLE: Final = "This trace is no longer here"
 PATH: Final = "Path"
 PATH_HINT: Final = "Or a file or folder on this machine"
 FORMAT: Final = "Format"
 SAMPLES: Final = "**Or open a sample**"
 KEPT_OPEN: Final = "What was open before stays open below."
 EXPIRED: Final = (
-    "The trace that this link opened is gone: pasted and uploaded traces are kept for 15 minutes, while the "
-    "inspector runs. "
-    "Your options are as they were; open the trace again."
+    "The address names a pasted or uploaded trace that the inspector does not hold, or not any more: such traces are "
+    "kept for 15 minutes after they were last looked at, while it runs. Your options are as they were; open the trace "
+    "again below."
 )
 NOTHING_TO_READ: Final = "There is nothing to read yet: paste something, choose a file, or open a sample."
 UNREADABLE_TITLE: Final = "This cannot be read"
 DAMAGED_TITLE: Final = "Not all of this could be read"
 DISMISS: Final = "Dismiss"
+STOPPED_TITLE: Final = "Reading was stopped"
+STOPPED: Final = "Nothing new was opened. What was open before is as it was; the same source can be opened again."
 NO_SUCH_FILE: Final = "There is no such file on this machine, or it may not be read."
 EMPTY_FOLDER: Final = "There is no file in this folder."
 PATHS_ARE_OFF: Final = "Paths are off, because this server can be reached from other machines."
@@ -79,6 +86,11 @@ EMPTY_FILE: Final = "The file is empty: there is nothing to read in it."
 NO_MESSAGES: Final = "It was recognised, but it holds no messages."
 UNKNOWN_SAMPLE: Final = "The link names a sample that does not exist. Choose one below."
 BAD_LINK: Final = "Part of the link could not be understood; the rest was used."
+
+
+def link_problem_title(problem: str) -> str:
+    """The title of what is wrong with a link."""
+    return EXPIRED_TITLE if problem == EXPIRED else LINK_TITLE
 
 
 def format_choice(name: OurName, title: OurName) -> str:

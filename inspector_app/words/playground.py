@@ -82,6 +82,7 @@ __all__ = [
     "note_raw",
     "notices_badge",
     "percent",
+    "read_as_text",
     "rule_reason",
     "rule_where",
     "share",
@@ -98,11 +99,22 @@ def about_source(format_title: str, messages: int, size: int) -> str:
     return f"{format_title} · {messages:,} {plural(messages, 'message')} · {bytes_text(size)}"
 
 
-def notices_badge(damaged: int, other: int) -> str:
-    """The warning beside the name of a trace that was not read as it stands; "" when all was."""
+def notices_badge(damaged: int, other: int, harmless: int) -> str:
+    """What stands beside the name of a trace that was not read as it stands; "" when it was.
+
+    It warns, with a sign, unless nothing but what is `harmless` was noticed.
+    """
+    total = damaged + other + harmless
+    text = f"{total:,} {plural(total, 'notice')}"
     if damaged:
-        return f"! not fully read, {damaged + other} {plural(damaged + other, 'notice')}"
-    return f"! {other} {plural(other, 'notice')}" if other else ""
+        return f"! not fully read, {text}"
+    return f"! {text}" if other else text if total else ""
+
+
+def read_as_text(as_result: bool) -> str:
+    """What is said of a source in which no trace was recognised."""
+    role = "one tool result" if as_result else "one message of the user"
+    return f"No trace format was recognised, so this is read as plain text: {role}. Choose another under Options."
 
 
 SEARCH: Final = "Search"

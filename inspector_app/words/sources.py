@@ -11,6 +11,7 @@ __all__ = [
     "ENCODING",
     "FAULTS_TITLE",
     "FAULT_COLUMNS",
+    "GIVE_UP",
     "ONE_CONVERSATION",
     "OWN_LOADED",
     "OWN_NONE",
@@ -48,6 +49,7 @@ CONVERSATION_COLUMNS: Final = {
 }
 ONE_CONVERSATION: Final = "This trace holds one conversation."
 STOP: Final = "Stop"
+GIVE_UP: Final = "Give up"
 OWN_PACK: Final = "Own pack"
 OWN_LOADED: Final = "Own pack in use:"
 OWN_NONE: Final = "No own pack is loaded yet: the built-in pack counts. Upload or paste a TOML file, or name its path."
@@ -76,7 +78,7 @@ def conversations_hint(number: int) -> str:
 
 def branch_line(parent: int, after: int) -> str:
     """What is said beside the name of a trace when a branch is shown: only its own messages are."""
-    return f"branch of #{parent:,}, whose first {after:,} {plural(after, 'message')} are not shown"
+    return f"branch of #{parent:,}, read behind its first {after:,} {plural(after, 'message')}"
 
 
 def branch(parent: int, after: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors, Hit, PatternTime, find_hits, normalised
@@ -28,6 +28,7 @@ __all__ = [
     "count_leaks",
     "encoded_conversations",
     "find_occurrences",
+    "messages_before",
     "position_of",
 ]
 
@@ -124,7 +125,7 @@ def encoded_conversations(trace: Trace, pack: ToolPolicies, *, spans: bool = Tru
     by_id = {conversation.id: conversation for conversation in trace.conversations if conversation.id}
     left = MAX_MESSAGES_PER_CONVERSATION
     for number, conversation in enumerate(trace.conversations):
-        before = _before(conversation, by_id, left)
+        before = messages_before(conversation, by_id, left)
         left -= len(before)
         registry = Registry(policies=pack)
         tools = registry.encode_tools(conversation.tools)
@@ -137,8 +138,13 @@ def encoded_conversations(trace: Trace, pack: ToolPolicies, *, spans: bool = Tru
             yield EncodedConversation(number, len(before), encoded, tools, (), registry, pack)
 
 
-def _before(conversation: Conversation, by_id: dict[str, Conversation], most: int) -> Sequence[Message]:
-    """The messages of the parents that a branch continues; none when they are more than `most`."""
+def messages_before(
+    conversation: Conversation, by_id: Mapping[str, Conversation], most: int = MAX_MESSAGES_PER_CONVERSATION
+) -> Sequence[Message]:
+    """The messages of the parents that a branch continues; none when they are more than `most`.
+
+    `by_id` holds the conversations of the trace by their ids.
+    """
     pieces: list[Sequence[Message]] = []
     seen = {conversation.id}
     child = conversation

@@ -9,7 +9,7 @@ from inspector_app.data import Options
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Conversation, Trace
 from modelcontext_core.messages import Message
-from tests.app.making import held
+from tests.app.making import CHUNK, CONVERSATION, DOCUMENT, held
 
 TRACE = Trace(format="text", conversations=(Conversation(messages=(Message(role="user", content="x"),)),))
 
@@ -63,3 +63,24 @@ def test_rubbish_raises_one_error_with_a_reason() -> None:
     """A picture is no trace."""
     with pytest.raises(UnreadableTrace, match="PNG"):
         data.open_bytes(b"\x89PNG\r\n\x1a\n" + b"\x00" * 40, "x.png")
+
+
+def test_a_branch_is_encoded_behind_what_it_continues() -> None:
+    """Its handles go on where those of its parent ended, and everything counts its own messages only."""
+    parent = Conversation(id="a", messages=CONVERSATION)
+    again = (Message(role="tool", name="search_knowledge", content=f'<chunk chunk_id="{DOCUMENT}">x</chunk> {CHUNK}'),)
+    trace = Trace(
+        format="openai_chat", conversations=(parent, Conversation(id="b", parent="a", after=4, messages=again))
+    )
+    one = data.Held(trace=trace, data=b"", name="x", key="0" * 32, digest="0")
+
+    analysis, proof = data.analyse(one, Options(conversation=2)), data.prove(one, Options(conversation=2))
+
+    assert analysis.encoded[0].content == '<chunk chunk_id="chunk://2">x</chunk> chunk://1'
+    assert {(row.handle, row.first_message, row.uses) for row in analysis.handles if row.space == "chunk"} == {
+        ("chunk://1", -1, 1),
+        ("chunk://2", 0, 1),
+    }
+    assert [span.message for span in analysis.spans] == [0, 0]
+    assert proof.round_trip.ok
+    assert not proof.changed_twice

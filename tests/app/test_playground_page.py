@@ -96,6 +96,8 @@ def test_a_link_to_a_trace_that_is_gone_says_so_and_keeps_the_options() -> None:
 
     assert not is_open(app)
     assert parameters(app) == {"price": "7"}
+    calm(app.button(key="dismiss_link").click().run())
+    assert not [button for button in app.button if button.key == "dismiss_link"]
 
 
 def test_a_reload_finds_the_pasted_trace_for_15_minutes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from inspector_app.components.assets import register
@@ -12,9 +12,14 @@ __all__ = ["actions", "choose_card", "error_card", "pairs", "table"]
 _mount = register("cards")
 
 
-def choose_card(cards: Sequence[Mapping[str, Any]], *, key: str) -> str | None:
-    """Draw a card each (`key`, `title`, `lines`) and return the key of the one that was clicked in this run."""
-    chosen = _mount(key=key, data={"form": "cards", "cards": cards}, on_chosen_change=_nothing).chosen
+def choose_card(
+    cards: Sequence[Mapping[str, Any]], *, key: str, on_choose: Callable[[], None] | None = None
+) -> str | None:
+    """Draw a card each (`key`, `title`, `lines`) and return the key of the one that was clicked in this run.
+
+    `on_choose` is called before the page is drawn: the state of `key` then holds the key of the card as `chosen`.
+    """
+    chosen = _mount(key=key, data={"form": "cards", "cards": cards}, on_chosen_change=on_choose or _nothing).chosen
     return None if chosen is None else str(chosen)
 
 

@@ -3,7 +3,7 @@
 function sourceLine(view) {
   const node = el("div", "source");
   node.append(el("span", "name", view.data.name), el("span", "about", view.data.about));
-  if (view.data.badge) node.appendChild(el("span", "badge", view.data.badge));
+  if (view.data.badge) node.appendChild(el("span", view.data.badge.startsWith("! ") ? "badge" : "badge plain", view.data.badge));
   return node;
 }
 

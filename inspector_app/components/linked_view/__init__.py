@@ -40,14 +40,15 @@ def linked_view(
     next_raw: bool = False,
     query: str = "",
     least: int = 320,
+    visit: int = 0,
 ) -> Asked:
     """Draw `content` (blocks and identities, as `views.linked` makes them).
 
     `rev` changes with the content and nothing else: an unchanged one does no work in the browser. Parts that share
-    `base` may be appended to each other. `goto` is the message to begin at. `detail` adds the strip that explains an
-    identity, `flow` lets the height follow the content, `alone` rounds all corners, `tags` says on which side the
-    durable values stand, `next_raw` adds the button and the key, `query` is marked
-    wherever it stands, `least` is the least height in pixels.
+    `base` may be appended to each other. `goto` is the message to begin at, and to go to with another `visit`.
+    `detail` adds the strip that explains an identity, `flow` lets the height follow the content, `alone` rounds all
+    corners, `tags` says on which side the durable values stand, `next_raw` adds the button and the key, `query` is
+    marked wherever it stands, `least` is the least height in pixels.
     """
     data = {
         **content,
@@ -62,6 +63,7 @@ def linked_view(
         "keys": not flow,
         "query": query,
         "least": least,
+        "visit": visit,
         "words": {**words.common.LINKED_VIEW, "nextRaw": words.common.NEXT_RAW if next_raw else ""},
     }
     if goto is not None:

@@ -3,13 +3,14 @@
 
 // In a diff a row is [left number, left, right, changed, right number], a side that has no line there is null.
 
-const KINDS = { h: "id", x: "raw", m: "missed", c: "hid", k: "no", d: "no", "-": "gone", "+": "came" };
+const KINDS = { h: "id", x: "raw", m: "missed", c: "hid", k: "no", d: "no", u: "own", "-": "gone", "+": "came" };
 
 function segment(view, part, withTag) {
   if (typeof part === "string") return document.createTextNode(part);
   const [kind, text, identity] = part;
   const node = el("span", "in " + KINDS[kind], text);
   if (kind === "k" || kind === "d") node.dataset.tag = view.data.words[kind];
+  if (kind === "u") node.title = view.data.words.u;
   const known = view.identities[identity];
   if (known) {
     node.classList.add("sp-" + known.space);
@@ -402,8 +403,8 @@ export default function (component) {
     view.rev = data.rev;
     fill(view, data);
     if (data.goto !== undefined) goTo(view, data.goto);
-  } else if (view.asked !== data.goto && data.goto !== undefined) goTo(view, data.goto);
-  view.asked = data.goto;
+  } else if ((view.asked !== data.goto || view.visit !== data.visit) && data.goto !== undefined) goTo(view, data.goto);
+  Object.assign(view, { asked: data.goto, visit: data.visit });
   if (view.query !== data.query) search(view, data.query);
   return takeDown(view);
 }

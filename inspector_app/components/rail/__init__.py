@@ -14,12 +14,20 @@ _mount = register("rail")
 
 
 def rail(
-    rows: Sequence[Mapping[str, Any]], *, key: str, group: str, base: str, rev: str, message: int, query: str = ""
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    key: str,
+    group: str,
+    base: str,
+    rev: str,
+    message: int,
+    query: str = "",
+    visit: int = 0,
 ) -> int | None:
     """Draw `rows` (of `views.rail.rail_rows`) and return the message that was chosen, or None.
 
     `group` is the key of the linked view that it moves. `base` changes with the trace, `rev` with anything drawn;
-    `message` is the one to begin with, `query` what was searched for.
+    `message` is the one to begin with, and to go to with another `visit`; `query` is what was searched for.
     """
     data = {
         "rows": rows,
@@ -28,6 +36,7 @@ def rail(
         "rev": rev,
         "message": message,
         "query": query,
+        "visit": visit,
         "words": words.common.RAIL,
     }
     chosen = _mount(key=key, data=data, on_message_change=_nothing).message

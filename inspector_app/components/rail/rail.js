@@ -110,5 +110,8 @@ export default function (component) {
     view.query = data.query;
     view.rev = data.rev;
   }
+  // The browser went back or forward: to the message that stands in the address.
+  if (view.visit !== undefined && view.visit !== data.visit) mark(view, data.message);
+  view.visit = data.visit;
   return takeDown(view);
 }

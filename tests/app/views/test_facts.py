@@ -96,4 +96,12 @@ def test_a_branch_names_what_it_branches_from() -> None:
     assert (1, 5) == tables.parent_of(conversations, 2)
     assert tables.parent_of(conversations, 1) is None
     assert tables.parent_of(conversations, 3) is None
-    assert "branch of #1, whose first 5 messages are not shown" == words.sources.branch_line(1, 5)
+    assert "branch of #1, read behind its first 5 messages" == words.sources.branch_line(1, 5)
+
+
+def test_only_what_is_missing_or_guessed_warns() -> None:
+    """Pieces that became one are told without a sign; anything else with one."""
+    assert words.playground.notices_badge(0, 0, 11) == "11 notices"
+    assert words.playground.notices_badge(0, 1, 11) == "! 12 notices"
+    assert words.playground.notices_badge(1, 0, 0) == "! not fully read, 1 notice"
+    assert words.playground.notices_badge(0, 0, 0) == ""
