@@ -17,8 +17,10 @@ from typing import Final, NamedTuple
 from modelcontext_core.grammar import ESCAPE_LETTERS, GLUE, LINK_RUN, free_after, free_before, handle_at
 from modelcontext_core.scanner import Rules, Scanner
 from modelcontext_core.short_handles import ShortHandles
+from modelcontext_core.wrong_types import check_type
 
 _RUN: Final = re.compile(r"[A-Za-z0-9_-]+")
+_NO_NAME: Final = " \t\n\r\f\v0123456789"
 
 
 class Place(NamedTuple):
@@ -105,8 +107,8 @@ class KnownValues:
 
 
 def link_regions(text: str, *, scheme_handles: bool = False) -> list[tuple[int, int]]:
-    """Where URLs stand: from every `://` to the character that ends the link. With `scheme_handles` the `://` of a
-    scheme handle begins none."""
+    """Where URLs stand: from every `://` to behind the character that ends the link, since what is written in place of
+    that character would belong to the link. With `scheme_handles` the `://` of a scheme handle begins none."""
     regions = []
     at = text.find("://")
     while at >= 0:
@@ -115,7 +117,7 @@ def link_regions(text: str, *, scheme_handles: bool = False) -> list[tuple[int, 
             match = LINK_RUN.match(text, at)
             assert match is not None
             stop = match.end()
-            regions.append((at, stop))
+            regions.append((at, stop + 1))
         at = text.find("://", stop)
     return regions
 
@@ -155,10 +157,18 @@ class HandleTable:
     __slots__ = ("_handles", "_known", "_prefix", "_shape", "_start", "_values", "_width")
 
     def __init__(self, prefix: str, width: int = 0, start: int = 1) -> None:
-        """Raises `ValueError` for a prefix that holds `://`: such a handle would stand inside a URL, where none is
-        read."""
-        if "://" in prefix:
-            raise ValueError(f"a handle of a table cannot begin with {prefix!r}: '://' begins a URL")
+        """The values get `prefix` and a number, from `start` on, with zeros in front up to `width` digits.
+
+        Raises `ValueError` for a prefix that is blank or a number (each number of a text would be a handle), or with
+        which a handle could stand inside a URL, where none is read, and for a negative `start` or `width`.
+        """
+        check_type("prefix", prefix, str)
+        if not prefix.strip(_NO_NAME):
+            raise ValueError(f"prefix {prefix!r} names nothing: each number of a text would be a handle")
+        if "://" in prefix or prefix.startswith("/"):
+            raise ValueError(f"prefix {prefix!r} may begin or continue a URL: no handle is read there")
+        if start < 0 or width < 0:
+            raise ValueError(f"start {start} and width {width} cannot be negative: a handle has digits only")
         self._prefix = prefix
         self._width = width
         self._start = start
@@ -175,6 +185,7 @@ class HandleTable:
 
     def register(self, value: str) -> str | None:
         """The handle of `value`, a new one when it has none yet; None when it is blank."""
+        check_type("value", value, str)
         value = value.strip()
         if not value:
             return None
@@ -200,6 +211,7 @@ class HandleTable:
 
     def encode_known_text(self, text: str) -> str:
         """`text` with every known value replaced where its handle can be read back: one pass, URLs left whole."""
+        check_type("text", text, str)
         if not self._values:
             return text
         return replace_places(text, self.places(text), self.tokens(text) + link_regions(text))[0]

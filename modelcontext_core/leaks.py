@@ -1,4 +1,4 @@
-"""Identifiers that still stand in encoded messages: what the model sees although it should not (CODEC section 10).
+"""Identifiers that still stand in encoded messages: what the model sees although it should not.
 
 *Registered*: the registry has a handle for it, so the codec missed a place. *Unregistered*: some producer emitted a raw
 id that nobody declared. What the user typed is left alone on purpose.
@@ -15,6 +15,7 @@ from modelcontext_core.handles import link_regions
 from modelcontext_core.messages import Message
 from modelcontext_core.policies import ToolPolicies
 from modelcontext_core.sources import HandleSpaces
+from modelcontext_core.wrong_types import checked
 
 Reason = Literal["", "user_text", "signed", "opaque", "inside_url"]
 _SAMPLES: Final = 3
@@ -89,7 +90,7 @@ def _distinct(texts: Iterable[str]) -> list[str]:
 def summarize_leaks(leaks: Iterable[IdentifierLeak]) -> str:
     """One line for a log: where, how many, and up to three samples of each kind."""
     parts = []
-    for leak in leaks:
+    for leak in checked("leaks", leaks, IdentifierLeak):
         where = f"{leak.role}/{leak.tool_name}" if leak.tool_name else leak.role
         parts.append(
             f"message[{leak.message_index}] {where} {leak.field}: "

@@ -2,6 +2,10 @@
 
 All of them are frozen dataclasses built by keyword. They carry no behaviour: what a message means to the codec is
 decided by the modules that read it. Sequences are tuples so that a value can be shared without copying.
+
+Each refuses a field of a wrong type with a `TypeError` that names it (`Message.content must be str, not list`), where
+the record is made: further on, a list would pass for a text without handles. What holds the data of a tool is not
+looked at, since any shape of it is shown.
 """
 
 from __future__ import annotations
@@ -9,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from modelcontext_core.wrong_types import check_items, check_texts, check_type
 
 __all__ = [
     "ChatResponse",
@@ -31,6 +37,10 @@ class Part:
     text: str = ""
     data: Any = None
 
+    def __post_init__(self) -> None:
+        if not (str is type(self.type) is type(self.text)):
+            check_texts(self, "type", "text")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
@@ -47,6 +57,11 @@ class ToolCall:
     model_arguments: str = ""
     argument_resolution: str = ""
     unresolved_handles: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        # The exact types, compared at once, are the common case; what is left (a text of a subclass) is looked at.
+        if not (str is type(self.id) is type(self.name) is type(self.arguments) is type(self.model_arguments)):
+            check_texts(self, "id", "name", "arguments", "model_arguments")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +80,17 @@ class Message:
     parts: Sequence[Part] = ()
     tool_calls: Sequence[ToolCall] = ()
 
+    def __post_init__(self) -> None:
+        if not (
+            str is type(self.role) is type(self.content) is type(self.name) is type(self.tool_call_id)
+            is type(self.reasoning) is type(self.reasoning_signature)
+        ):  # fmt: skip
+            check_texts(self, "role", "content", "name", "tool_call_id", "reasoning", "reasoning_signature")
+        if self.parts != ():
+            check_items(self, "parts", Part)
+        if self.tool_calls != ():
+            check_items(self, "tool_calls", ToolCall)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
@@ -73,6 +99,10 @@ class Tool:
     name: str
     description: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_texts(self, "name", "description")
+        check_type("Tool.parameters", self.parameters, Mapping)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +114,10 @@ class ChatResponse:
     reasoning_signature: str = ""
     tool_calls: Sequence[ToolCall] = ()
 
+    def __post_init__(self) -> None:
+        check_texts(self, "content", "reasoning", "reasoning_signature")
+        check_items(self, "tool_calls", ToolCall)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolImage:
@@ -91,6 +125,9 @@ class ToolImage:
 
     chunk_id: str = ""
     data: bytes = b""
+
+    def __post_init__(self) -> None:
+        check_texts(self, "chunk_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +142,12 @@ class ToolResult:
     output_files: Sequence[str] | None = None
     images: Sequence[ToolImage] = ()
 
+    def __post_init__(self) -> None:
+        check_type("ToolResult.success", self.success, bool)
+        # Results are often built from somebody's JSON: `null` is no output.
+        check_texts(self, *(name for name in ("output", "error") if getattr(self, name) is not None))
+        check_items(self, "images", ToolImage)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
@@ -118,6 +161,9 @@ class SearchResult:
     chunk_index: int = 0
     chunk_type: str = ""
 
+    def __post_init__(self) -> None:
+        check_texts(self, "id", "knowledge_id", "knowledge_base_id", "knowledge_title", "knowledge_filename")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkReference:
@@ -129,3 +175,10 @@ class ChunkReference:
     document_title: str = ""
     chunk_index: int = 0
     chunk_type: str = ""
+
+    def __post_init__(self) -> None:
+        if not (
+            str is type(self.chunk_id) is type(self.knowledge_id) is type(self.knowledge_base_id)
+            is type(self.document_title)
+        ):  # fmt: skip
+            check_texts(self, "chunk_id", "knowledge_id", "knowledge_base_id", "document_title")

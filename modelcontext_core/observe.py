@@ -17,6 +17,7 @@ from typing import Any
 from modelcontext_core import jsontext
 from modelcontext_core.messages import ChatResponse, Message, ToolCall
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
+from modelcontext_core.wrong_types import check_type, checked
 
 __all__ = ["generation_attributes", "observe_generation", "observe_tool_call", "tool_call_attributes"]
 
@@ -31,6 +32,8 @@ def observe_generation(
     Give the response before it is decoded. Of a decoded one, the tool calls are still shown as the model wrote them;
     its texts are not. Empty fields are left out. Part data (pictures and the like) is left out too.
     """
+    check_type("response", response, ChatResponse)
+    check_type("policies", policies, ToolPolicies)
     output: dict[str, Any] = {
         "role": "assistant",
         "content": response.content,
@@ -39,7 +42,7 @@ def observe_generation(
         "tool_calls": [_written_call(call, policies) for call in response.tool_calls],
     }
     return {
-        "input": [_message(message, policies) for message in encoded_messages],
+        "input": [_message(message, policies) for message in checked("encoded_messages", encoded_messages, Message)],
         "output": {key: value for key, value in output.items() if value},
     }
 
@@ -52,6 +55,8 @@ def observe_tool_call(call: ToolCall, policies: ToolPolicies = DEFAULT_POLICIES)
     Of a sensitive tool: `sensitive`, `argument_keys`, `argument_count`, `resolved_count` (string values that differ
     from what the model wrote), `unresolved_count` and `argument_resolution`.
     """
+    check_type("call", call, ToolCall)
+    check_type("policies", policies, ToolPolicies)
     decoded = bool(call.argument_resolution or call.model_arguments)
     written = call.model_arguments or call.arguments
     if _is_sensitive(call.name, policies):

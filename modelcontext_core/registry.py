@@ -43,6 +43,7 @@ from modelcontext_core.toolresults import (
     render_tool_result,
     tool_image_sources_note,
 )
+from modelcontext_core.wrong_types import check_type, checked, wrong_type
 
 __all__ = ["EncodeReport", "HandleRow", "Registry", "Span"]
 
@@ -90,9 +91,16 @@ class HandleRow:
 
 
 class Registry:
-    """Every handle of one request. Not for storing, not for sharing between requests or threads."""
+    """Every handle of one request. Not for storing, not for sharing between requests or threads.
+
+    What is no record of the right type, or no text, is refused with a `TypeError` that says where it stands.
+    """
 
     def __init__(self, citations_enabled: bool = True, policies: ToolPolicies = DEFAULT_POLICIES) -> None:
+        """`policies` is a pack as `ToolPolicies.load(path)` gives it; with `citations_enabled` off, no source can be
+        cited."""
+        check_type("citations_enabled", citations_enabled, bool)
+        check_type("policies", policies, ToolPolicies)
         self.citations_enabled = citations_enabled
         self.policies = policies
         self._spaces = HandleSpaces(policies.uri_scheme)
@@ -102,10 +110,12 @@ class Registry:
 
     def register_chunk(self, reference: ChunkReference) -> str | None:
         """The handle of a retrieved chunk, citable from now on. Registering again only fills empty metadata."""
+        check_type("reference", reference, ChunkReference)
         return self._spaces.register_chunk(reference, citable=True)
 
     def register_context_chunk(self, reference: ChunkReference) -> str | None:
         """The handle of a chunk that tools may navigate to, without evidence that could be cited."""
+        check_type("reference", reference, ChunkReference)
         return self._spaces.register_chunk(reference, citable=False)
 
     def register_document(self, durable_id: str) -> str | None:
@@ -118,12 +128,13 @@ class Registry:
 
     def register_web(self, url: str, title: str = "") -> str | None:
         """The handle of a web page, citable from now on: one for each URL without its fragment."""
+        check_type("title", title, str)
         return self._spaces.register_web(url, title, citable=True)
 
     def register_search_results(self, results: Iterable[SearchResult]) -> list[str | None]:
         """Registers document, knowledge base and chunk of each result; gives the chunk handles in their order."""
         handles = []
-        for result in results:
+        for result in checked("results", results, SearchResult):
             self._spaces.register_document(result.knowledge_id)
             self._spaces.register_knowledge_base(result.knowledge_base_id)
             reference = ChunkReference(
@@ -143,6 +154,7 @@ class Registry:
 
     def chunk_handle(self, durable_id: str) -> str | None:
         """The handle of a chunk that is known already, or None."""
+        check_type("durable_id", durable_id, str)
         token = whole_handle(durable_id)
         if token is not None and token.space == "chunk" and self._spaces.durable("chunk", token.number) is not None:
             return format_handle("chunk", token.number or 0)
@@ -152,13 +164,13 @@ class Registry:
 
     def encode_messages(self, messages: Iterable[Message]) -> list[Message]:
         """The messages as the model may see them; the input is not touched. Encoding twice changes nothing."""
-        encoder = Encoder(list(messages), self._spaces, self.policies)
+        encoder = Encoder(checked("messages", messages, Message), self._spaces, self.policies)
         encoder.run()
         return encoder.messages()
 
     def encode_with_report(self, messages: Iterable[Message]) -> EncodeReport:
         """The same, and every replacement with its place on both sides."""
-        encoder = Encoder(list(messages), self._spaces, self.policies)
+        encoder = Encoder(checked("messages", messages, Message), self._spaces, self.policies)
         encoder.run()
         written: dict[str, tuple[str, Space]] = {}  # what was written -> the handle in it
         spans = []
@@ -182,14 +194,16 @@ class Registry:
 
     def encode_tools(self, tools: Iterable[Tool]) -> list[Tool]:
         """Copies of tool definitions with the routing ids of the MCP bridge replaced."""
-        return mcp.encode_tools(list(tools), self._spaces, self.policies)
+        return mcp.encode_tools(checked("tools", tools, Tool), self._spaces, self.policies)
 
     def compact_known_text(self, text: str) -> str:
         """`text` with stored references and URIs, then known source ids, replaced."""
+        check_type("text", text, str)
         return self._compacted(text).text
 
     def encode_known_issues(self, text: str) -> str:
         """`text` with known wiki issue ids replaced."""
+        check_type("text", text, str)
         return mcp.compact_words(text, self._spaces, ("issue",))[0]
 
     def _compacted(self, text: str) -> Rewriting:
@@ -204,18 +218,21 @@ class Registry:
 
     def decode_tool_calls(self, calls: Iterable[ToolCall]) -> list[ToolCall]:
         """The calls as they may run. One with `unresolved_handles` must not run."""
-        return [decode_tool_call(call, self._spaces, self.policies) for call in calls]
+        return [decode_tool_call(call, self._spaces, self.policies) for call in checked("calls", calls, ToolCall)]
 
     def decode_output_text(self, text: str) -> str:
         """A complete answer as a reader may see it. Apply it once: it removes canonical tags."""
+        check_type("text", text, str)
         return decode.decode_output_text(text, self._spaces, citations=self.citations_enabled)
 
     def decode_with_report(self, text: str) -> decode.DecodeReport:
         """The same, and what became of every handle, tag and near miss."""
+        check_type("text", text, str)
         return decode.decode_with_report(text, self._spaces, citations=self.citations_enabled)
 
     def decode_response(self, response: ChatResponse) -> ChatResponse:
         """A complete response: texts decoded, calls restored; a signature of reasoning that changed is dropped."""
+        check_type("response", response, ChatResponse)
         reasoning = self.decode_output_text(response.reasoning)
         return replace(
             response,
@@ -232,6 +249,7 @@ class Registry:
 
     def orphan_resource_handles(self, text: str) -> list[str]:
         """The resource handles of a text that this request never issued, canonical, in order, once each."""
+        check_type("text", text, str)
         orphans: dict[str, None] = {}
         for token in handle_tokens(text):
             if token.space == "resource" and self._spaces.durable("resource", token.number) is None:
@@ -242,14 +260,18 @@ class Registry:
 
     def model_tool_result(self, result: ToolResult, tool_name: str = "") -> str:
         """What the model is shown of a tool result; sources of a successful one become citable."""
+        check_type("result", result, ToolResult)
         return render_tool_result(result, tool_name, self._render_context())
 
     def image_sources_note(self, chunk_ids: Sequence[str], offset: int = 0) -> str:
         """Which image shows which chunk, numbered from `offset + 1`; "" for none."""
+        if isinstance(chunk_ids, str):
+            raise wrong_type("chunk_ids", chunk_ids, "a list of str")
         return image_sources_note(chunk_ids, self._render_context(), offset)
 
     def tool_image_sources_note(self, result: ToolResult) -> str:
         """The same for the images of a result; "" without images."""
+        check_type("result", result, ToolResult)
         return tool_image_sources_note(result, self._render_context())
 
     def _render_context(self) -> RenderContext:
@@ -286,11 +308,11 @@ class Registry:
 
     def leaked_identifiers(self, messages: Sequence[Message]) -> list[leaks.IdentifierLeak]:
         """UUID-shaped values left in encoded messages, the user's texts aside."""
-        return leaks.leaked_identifiers(messages, self._spaces)
+        return leaks.leaked_identifiers(checked("messages", messages, Message), self._spaces)
 
     def raw_identifiers(self, messages: Sequence[Message]) -> Iterator[leaks.RawIdentifier]:
         """Every such place with its span, the user's texts included."""
-        return leaks.raw_identifiers(messages, self._spaces, self.policies)
+        return leaks.raw_identifiers(checked("messages", messages, Message), self._spaces, self.policies)
 
     def handles(self) -> tuple[HandleRow, ...]:
         """A row for every issued handle: sources and resources, then issues and MCP ids, in the order of numbers."""

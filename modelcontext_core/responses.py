@@ -22,6 +22,7 @@ from typing import Literal
 from modelcontext_core.messages import ToolCall
 from modelcontext_core.registry import Registry
 from modelcontext_core.stream import StreamDecoder
+from modelcontext_core.wrong_types import check_type, wrong_type
 
 __all__ = [
     "ArgumentsDelta",
@@ -178,6 +179,7 @@ class _Call:
             yield ToolCallStart(index=self._index, id=self.id, name=self.name)
 
     def feed(self, text: str) -> None:
+        check_type("ArgumentsDelta.text", text, str)
         self._fragments.append(text)
 
     def end(self) -> Iterator[DecodedEvent]:
@@ -216,7 +218,7 @@ class ResponseDecoder:
         """What is held back by channel: the ends of texts that may still become a handle, arguments so far."""
         return {key: channel.held for key, channel in self._channels.items() if channel.held}
 
-    def _one(self, event: StreamEvent) -> Iterator[DecodedEvent]:
+    def _one(self, event: object) -> Iterator[DecodedEvent]:
         if isinstance(event, TextDelta):
             yield from self._text("text", event.index).feed(event.text)
         elif isinstance(event, ReasoningDelta):
@@ -233,9 +235,11 @@ class ResponseDecoder:
             self._call(event.index).feed(event.text)
         elif isinstance(event, ChannelEnd):
             yield from self._end((event.channel, event.index))
-        else:
+        elif isinstance(event, Finish):
             yield from self.flush()
             yield event
+        else:
+            raise wrong_type("event", event, "one of the StreamEvent records")
 
     def _text(self, channel: Literal["text", "reasoning"], index: int) -> _Text:
         found = self._channels.get((channel, index))

@@ -16,8 +16,10 @@ from typing import Final, Literal
 
 from modelcontext_core import jsontext
 from modelcontext_core.grammar import (
+    ANY_URI,
     CITATION_TAG,
     GLUE,
+    WORD_PREFIXES,
     attributes,
     format_handle,
     free_after,
@@ -30,10 +32,10 @@ from modelcontext_core.grammar import (
 from modelcontext_core.messages import Message, ToolCall
 from modelcontext_core.registry import EncodeReport, Registry, Span
 from modelcontext_core.sqltext import unquote_inner
+from modelcontext_core.wrong_types import check_type, checked
 
 Rule = Literal["arguments", "text", "identity"]
-_SHORT_HANDLE: Final = re.compile(r"(?:i|ms|mt)[0-9]+")
-_URI: Final = re.compile(r"[A-Za-z0-9_]+://(?:kb|doc|chunk)/([A-Za-z0-9._~%-]+)")
+_SHORT_HANDLE: Final = re.compile(rf"(?:{'|'.join(WORD_PREFIXES.values())})[0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,7 @@ class Difference:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundTrip:
     """`ok` when there is no difference. `identical` texts came back byte for byte, `accepted` ones differ only as
-    CODEC section 4 allows (a page's other fragment, a URI as a whole declared value, spaces around one, needless
+    encoding may change them (a page's other fragment, a URI as a whole declared value, spaces around one, needless
     escapes, and what decoding alone changes: handle-shaped words that stood there before, wrapped arguments)."""
 
     ok: bool
@@ -61,6 +63,9 @@ class RoundTrip:
 
 def check_round_trip(messages: Sequence[Message], report: EncodeReport, registry: Registry) -> RoundTrip:
     """Whether the encoded messages of `report` give `messages` back, text by text."""
+    check_type("report", report, EncodeReport)
+    check_type("registry", registry, Registry)
+    messages = checked("messages", messages, Message)
     durable = {row.handle: row.durable for row in registry.handles()}
     spans: dict[tuple[int, str], list[Span]] = {}
     for span in report.spans:
@@ -174,7 +179,7 @@ def _same_but_for_exceptions(before: str, got: str, durable: Mapping[str, str]) 
 def _same_value(before: str, got: str, durable: Mapping[str, str]) -> bool:
     if got in (before, before.strip()) or without_fragment(before.strip()) == without_fragment(got):
         return True  # only escapes differ, spaces around a declared value, or the fragment of a page
-    if _URI.fullmatch(before.strip()) and (whole := whole_handle(got)) is not None and whole.number is not None:
+    if ANY_URI.fullmatch(before.strip()) and (whole := whole_handle(got)) is not None and whole.number is not None:
         # A URI in a declared field that does not take its space: the call would be refused, nothing is lost.
         return durable.get(format_handle(whole.space, whole.number)) == _plain_uris(before.strip())
     return _plain_uris(before).strip() in (_plain_uris(got), got)
@@ -182,4 +187,4 @@ def _same_value(before: str, got: str, durable: Mapping[str, str]) -> bool:
 
 def _plain_uris(text: str) -> str:
     """`text` with the escapes of its URIs undone, and without the URI around a whole id."""
-    return _URI.sub(lambda match: read_percent(match[1].rstrip(".")) or match[0], text)
+    return ANY_URI.sub(lambda match: read_percent(match[1].rstrip(".")) or match[0], text)

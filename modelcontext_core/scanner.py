@@ -37,6 +37,7 @@ from modelcontext_core.grammar import (
 )
 from modelcontext_core.limits import MAX_TAG_CHARACTERS
 from modelcontext_core.short_handles import CompiledShortHandles, ShortHandles
+from modelcontext_core.wrong_types import check_type, wrong_type
 
 _LOOK_BACK: Final = 3
 _LONGEST_SCHEME: Final = max(map(len, SCHEMES.values()))
@@ -126,9 +127,12 @@ class Scanner:
         self._held, self._stage, self._before, self._open, self._in_link = state
 
     def feed(self, chunk: str) -> str:
-        """The text that `chunk` settles."""
+        """The text that `chunk` settles. Raises `TypeError` for what is no text: some clients send None."""
         held = self._held
-        text = held + chunk if held else chunk
+        try:
+            text = held + chunk
+        except TypeError:
+            raise wrong_type("chunk", chunk, "str") from None
         if not text:
             return ""
         if "<" not in text and ":" not in text and self._open is None:
@@ -161,6 +165,7 @@ class Scanner:
 
     def decode(self, text: str) -> str:
         """A whole text: the same scan, told at once that nothing follows."""
+        check_type("text", text, str)
         out = self._scan(text, complete=True) if text else ""
         self._reset()
         return out

@@ -43,6 +43,7 @@ from modelcontext_core.grammar import (
 )
 from modelcontext_core.handles import HandleTable, KnownValues, Place, replace_places
 from modelcontext_core.messages import ChunkReference
+from modelcontext_core.wrong_types import check_type, wrong_type
 
 # An id known in several spaces stands in prose for the first of these.
 _RANKS: Final[dict[Space, int]] = {"chunk": 0, "document": 1, "knowledge_base": 2, "web": 3}
@@ -177,6 +178,7 @@ class HandleSpaces:
 
     def register_word(self, space: WordSpace, durable: str) -> str | None:
         """The short handle of a wiki issue, an MCP server or an MCP tool."""
+        check_type("an id to register", durable, str)
         value = durable.strip()
         shaped = whole_word_handle(value)
         if shaped is not None and shaped[0] == space:
@@ -198,8 +200,13 @@ class HandleSpaces:
     def _echo(self, space: Space, value: str) -> tuple[str | None, str]:
         """`(handle, "")` when `value` is a known handle, `(None, "")` when it must not be registered,
         else `(None, trimmed value)`."""
-        value = value.strip()
-        if "://" in value and BEGINS_WITH_SCHEME.match(value):
+        try:
+            value = value.strip()
+            begun = "://" in value and BEGINS_WITH_SCHEME.match(value)
+        except (AttributeError, TypeError):
+            # Asking beforehand would cost something for each of ten thousand ids.
+            raise wrong_type("an id or URL to register", value, "str") from None
+        if begun:
             token = whole_handle(value)
             if token is None or token.space != space or self.tables[space].value(token.number) is None:
                 return None, ""

@@ -11,10 +11,11 @@ from modelcontext_core.citations import Restorer
 from modelcontext_core.handles import HandleTable
 from modelcontext_core.scanner import Rules, Scanner
 from modelcontext_core.sources import HandleSpaces
+from modelcontext_core.wrong_types import check_type
 
 
 def output_rules(spaces: HandleSpaces, *, citations: bool) -> Rules:
-    """The rules by which a model's answer is restored: tags, scheme handles and short handles (CODEC section 7)."""
+    """The rules by which a model's answer is restored: tags, scheme handles and short handles."""
     restorer = Restorer(spaces, citations=citations)
     words = tuple(table.short_handles() for table in spaces.words.values() if table)
     return Rules(tag=restorer.tag, handle=restorer.handle, words=words)
@@ -37,4 +38,5 @@ class HandleStreamDecoder(Scanner):
     __slots__ = ()
 
     def __init__(self, table: HandleTable) -> None:
+        check_type("table", table, HandleTable)
         super().__init__(Rules(words=(table.short_handles(),)))

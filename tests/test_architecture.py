@@ -21,8 +21,8 @@ APP = "inspector_app"
 # Left never imports right. A name stands for the module and for the package with everything in it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
-        "errors", "messages", "limits", "files", "grammar", "jsontext", "jsonvalue", "sqltext", "short_handles",
-        "scanner",
+        "errors", "wrong_types", "messages", "limits", "files", "grammar", "jsontext", "jsonvalue", "sqltext",
+        "short_handles", "scanner",
     ),
     ("handles", "rewriting", "discovery"),
     ("policies",),

@@ -17,6 +17,7 @@ from modelcontext_core.policies.checks import find_faults
 from modelcontext_core.policies.rules import BUILTIN_NAME, DEFAULT_SCHEME, KeyKind, MineKind, OutputKind, ToolPolicy
 from modelcontext_core.policies.toml_schema import PackText, read_pack, read_pack_file
 from modelcontext_core.policies.toml_writer import dotted, quoted, write_pack
+from modelcontext_core.wrong_types import check_type, checked
 
 __all__ = ["DEFAULT_POLICIES", "Discovery", "ToolPolicies", "has_tool_policy"]
 
@@ -50,6 +51,10 @@ class ToolPolicies:
     """The keys whose values are registered in JSON results of source tools: all but those of kind `known`."""
 
     def __post_init__(self) -> None:
+        check_type("ToolPolicies.keys", self.keys, Mapping)
+        check_type("ToolPolicies.tools", self.tools, Mapping)
+        for name, policy in self.tools.items():
+            check_type(f"ToolPolicies.tools[{name!r}]", policy, ToolPolicy)
         keys = {**_SHARED_KEYS, **{key.lower(): kind for key, kind in self.keys.items()}}
         tools = {name: _with_kinds(policy, keys) for name, policy in self.tools.items()}
         result_keys = {key: kind for key, kind in keys.items() if kind != "known"}
@@ -91,6 +96,7 @@ class ToolPolicies:
 
         Raises `PolicyError` as `load` does.
         """
+        check_type("text", text, str)
         pack, faults = read_pack(text, source)
         for fault in faults:
             raise fault
@@ -162,7 +168,10 @@ class ToolPolicies:
     def discover(messages: Sequence[Message], base: ToolPolicies | None = None) -> Discovery:
         """What can be declared for the tools of a conversation that `base` (default: built-in) does not know."""
         base = DEFAULT_POLICIES if base is None else base
-        return Discovery(base=base, proposals=find_proposals(messages, base.known_rules()))
+        check_type("base", base, ToolPolicies)
+        return Discovery(
+            base=base, proposals=find_proposals(checked("messages", messages, Message), base.known_rules())
+        )
 
     def known_rules(self) -> KnownRules:
         """What discovery must know of this pack: for `find_proposals` on many conversations."""
@@ -292,4 +301,5 @@ DEFAULT_POLICIES: Final = _build(_BUILTIN, "builtin_policies.toml", None)
 
 def has_tool_policy(name: str, policies: ToolPolicies = DEFAULT_POLICIES) -> bool:
     """Whether a tool is declared, even if its policy is empty."""
+    check_type("policies", policies, ToolPolicies)
     return name in policies

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
+from modelcontext_core.wrong_types import check_items, check_type
+
 __all__ = [
     "BUILTIN_KINDS",
     "BUILTIN_NAME",
@@ -90,6 +92,9 @@ class ToolPolicy:
     id_kinds: Mapping[str, KeyKind] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        for name in ("ids", "sql", "issues_decode", "issues_register", "mine"):
+            check_items(self, name, str)
+        check_type("ToolPolicy.routing", self.routing, Mapping)
         for name in ("ids", "sql", "issues_decode", "issues_register"):
             object.__setattr__(self, name, _lower(getattr(self, name)))
         routing = {key.lower(): kind for key, kind in self.routing.items()}

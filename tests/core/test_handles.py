@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelcontext_core import HandleTable
+from modelcontext_core import HandleStreamDecoder, HandleTable
 from modelcontext_core.handles import KnownValues, Place, link_regions, replace_places
 
 
@@ -126,6 +127,52 @@ def test_nothing_is_read_inside_a_url() -> None:
     assert "https://e.com/alpha ref-1" == made.encode_known_text("https://e.com/alpha alpha")
 
 
+@pytest.mark.parametrize("value", ["《手册》", "<b>", '"quoted"', "\\q"])
+def test_a_value_that_ends_a_url_is_not_replaced_behind_it(value: str) -> None:
+    """Its handle would go on with the URL, inside of which none is read."""
+    made = table(value)
+
+    for text, encoded in ((f"https://e.com/{value}", None), (f"https://e.com/ {value}", "https://e.com/ ref-1")):
+        assert (encoded or text) == made.encode_known_text(text)
+        assert text == made.decode_known_text(encoded or text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"prefix": ""}, "names nothing"),
+        ({"prefix": " "}, "names nothing"),
+        ({"prefix": "10"}, "names nothing"),
+        ({"prefix": "x://"}, "may begin or continue a URL"),
+        ({"prefix": "/"}, "may begin or continue a URL"),
+        ({"prefix": "c", "start": -1}, "cannot be negative"),
+        ({"prefix": "c", "width": -1}, "cannot be negative"),
+    ],
+)
+def test_a_table_whose_handles_could_not_be_read_is_refused(arguments: dict[str, Any], reason: str) -> None:
+    """Numbers alone, handles inside URLs and negative numbers are no handles."""
+    with pytest.raises(ValueError, match=reason):
+        HandleTable(**arguments)
+
+
+@pytest.mark.parametrize(
+    "prefix", ["c", "ref-", "c1", "#", "[", "|", "-", "_", ":", "<r", "n", "引", "(?:x", "$1", "\\", "a/b/"]
+)
+def test_any_other_prefix_makes_handles_that_are_read_back(prefix: str) -> None:
+    """In a whole text and however a stream is cut; nothing of it acts as a pattern."""
+    made = table("alpha", "张三", "x y", prefix=prefix)
+    text = "alpha, (张三) x y的: see https://e.com/alpha \\nalpha"
+
+    encoded = made.encode_known_text(text)
+    decoders = [HandleStreamDecoder(made) for _ in encoded]
+
+    assert 4 == encoded.count(prefix + "1") + encoded.count(prefix + "2") + encoded.count(prefix + "3")
+    assert text == made.decode_known_text(encoded)
+    assert {text} == {
+        each.feed(encoded[:cut]) + each.feed(encoded[cut:]) + each.flush() for cut, each in enumerate(decoders)
+    }
+
+
 def test_items_are_in_the_order_of_registration() -> None:
     """Handle and value, first registered first."""
     assert [("ref-1", "b"), ("ref-2", "a")] == list(table("b", "a").items())
@@ -153,9 +200,9 @@ def test_known_values_find_overlapping_places() -> None:
 
 
 def test_link_regions_may_leave_handles_out() -> None:
-    """For short handles a scheme handle begins no URL."""
-    assert [(5, 13), (17, 21)] == link_regions("https://e.com doc://1 x")
-    assert [(5, 13)] == link_regions("https://e.com doc://1 x", scheme_handles=True)
+    """For short handles a scheme handle begins no URL. The character that ends a URL belongs to its region."""
+    assert [(5, 14), (17, 22)] == link_regions("https://e.com doc://1 x")
+    assert [(5, 14)] == link_regions("https://e.com doc://1 x", scheme_handles=True)
 
 
 def test_replacing_respects_kept_spans_and_neighbours() -> None:
@@ -182,7 +229,7 @@ def plainly(values: list[str], text: str) -> str:
     while at < len(text):
         run = LINK_CHARACTERS.match(text, at)
         if text.startswith("://", at) and run:
-            link = max(link, run.end())
+            link = max(link, run.end() + 1)  # what replaces the character that ends it would go on with it
         escaped = text[at - 2 : at - 1] == "\\" and text[at - 1] in "nrtbf" if at > 1 else False
         glued = at > 0 and GLUE.match(text, at - 1) is not None and not escaped
         token = TOKEN.match(text, at)
