@@ -11,8 +11,9 @@ from typing import Final
 
 from modelcontext_core.formats.anthropic_messages import tell_content
 from modelcontext_core.formats.base import Reader, Sample
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.nodes import Node
+from modelcontext_core.formats.trees import Subagents
 from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
@@ -58,20 +59,10 @@ class _Recording:
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
-        self.main: ConversationBuilder = builder.conversation()
-        self.agents: dict[str, ConversationBuilder] = {}
+        self.agents = Subagents(builder)
+        self.main = self.agents.main
         self.turns: dict[str, Turn] = {}  # by the id of an assistant message
         self.told: set[int] = set()  # hashes of the texts of answers
-
-    def _conversation(self, node: Node) -> ConversationBuilder:
-        parent = node.get("parent_tool_use_id").label
-        if not parent:
-            return self.main
-        if parent not in self.agents:
-            self.main.id = self.main.id or "main"
-            name = f"agent-{parent}"
-            self.agents[parent] = self.builder.conversation(id=name, parent=self.main.id, after=self.main.turns)
-        return self.agents[parent]
 
     def tell(self, node: Node) -> None:
         """Tell one message."""
@@ -105,7 +96,8 @@ class _Recording:
         identity = message.get("id").label if kind == "assistant" else ""
         turn = self.turns.get(identity) if identity else None
         if turn is None:
-            turn = self._conversation(node).turn(message.get("role").text or kind, node)
+            conversation = self.agents.conversation(node.get("parent_tool_use_id").label)
+            turn = conversation.turn(message.get("role").text or kind, node)
             if identity:
                 self.turns[identity] = turn
         tell_content(turn, message.get("content") if message.is_object else message)

@@ -15,10 +15,11 @@ from typing import Final
 from modelcontext_core.formats.anthropic_messages import tell_content
 from modelcontext_core.formats.base import Reader, Sample
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.known_texts import sentences_in
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.turns import Turn
 
-__all__ = ["READER", "tell_text_of"]
+__all__ = ["READER"]
 
 _SPOKEN: Final = frozenset({"user", "assistant"})
 _SIGNS: Final = frozenset({"parentUuid", "sessionId", "isSidechain", "leafUuid"})
@@ -54,7 +55,6 @@ _PLUMBING: Final = frozenset(
         "agentId",
     }
 )
-_LOOKED_AT: Final = 200
 
 
 def detect(sample: Sample) -> bool:
@@ -234,7 +234,7 @@ class _Log:
             if kind != "summary":
                 return
         place = self.places.get(line.get("parentUuid").label)
-        texts = tell_text_of(line)
+        texts = sentences_in(line, _PLUMBING)
         thread = self._thread_of(line, place) if texts or line.get("uuid").text else None
         if thread is None or not texts:
             self.builder.notice("skipped", line, f"a line of type {kind[:60]!r} without a text for the model")
@@ -259,19 +259,6 @@ def _not_said_by_the_user(line: Node) -> str:
     if line.get("isCompactSummary").value is True:
         return "compact_summary"
     return "meta" if line.get("isMeta").value is True else ""
-
-
-def tell_text_of(line: Node) -> list[Node]:
-    """The texts of several words in a line, beside its ids and settings."""
-    queue = [member for key, member in line.members() if key not in _PLUMBING]
-    found = []
-    for node in queue:  # grows while it is walked
-        if node.is_text and len(node.text.split(None, 2)) > 1:
-            found.append(node)
-        elif len(queue) < _LOOKED_AT:
-            queue += [member for key, member in node.members() if key not in _PLUMBING]
-            queue += list(node)[:_LOOKED_AT]
-    return found
 
 
 READER = Reader(

@@ -10,6 +10,7 @@ from collections import deque
 from typing import Final
 
 from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.known_texts import sentences_in
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.responses_items import ItemTeller
 
@@ -39,7 +40,6 @@ _OUTPUTS: Final = ("output", "formatted_output", "aggregated_output", "results",
 _PLUMBING: Final = frozenset(
     {"type", "id", "turn_id", "thread_id", "call_id", "timestamp", "cwd", "status", "rate_limits", "duration"}
 )
-_LOOKED_AT: Final = 200
 
 
 class EventTeller:
@@ -144,7 +144,7 @@ class EventTeller:
 
     def _other(self, item: Node, kind: str, time: str) -> None:
         """Texts of anything else are asides, each only once."""
-        texts = [text for text in _all_texts(item) if self.is_new(text.text)]
+        texts = [text for text in sentences_in(item, _PLUMBING) if self.is_new(text.text)]
         if not texts:
             self.builder.notice("skipped", item, "an event without a text of its own")
             return
@@ -174,16 +174,3 @@ def _texts_of(item: Node, key: str) -> list[Node]:
     found = [item.get(key)] if item.get(key).is_text else []
     parts = [*item.get("content"), *item.get("summary_text"), *item.get("raw_content")]
     return [*found, *(part if part.is_text else part.get("text") for part in parts)]
-
-
-def _all_texts(item: Node) -> list[Node]:
-    """The texts of several words in an event."""
-    queue = [member for key, member in item.members() if key not in _PLUMBING]
-    found = []
-    for node in queue:  # grows while it is walked
-        if node.is_text and len(node.text.split(None, 2)) > 1:
-            found.append(node)
-        elif len(queue) < _LOOKED_AT:
-            queue += [member for key, member in node.members() if key not in _PLUMBING]
-            queue += list(node)[:_LOOKED_AT]
-    return found

@@ -12,6 +12,7 @@ from typing import Final
 from modelcontext_core.formats.base import Reader, Sample
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
+from modelcontext_core.formats.trees import Subagents
 
 __all__ = ["READER"]
 
@@ -42,25 +43,15 @@ class _Log:
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
-        self.main: ConversationBuilder = builder.conversation()
-        self.agents: dict[str, ConversationBuilder] = {}
+        self.agents = Subagents(builder)
+        self.main = self.agents.main
         self.calls: set[str] = set()
         self.reasoning: set[int] = set()
-
-    def _conversation(self, data: Node) -> ConversationBuilder:
-        parent = data.get("parentToolCallId").label
-        if not parent:
-            return self.main
-        if parent not in self.agents:
-            self.main.id = self.main.id or "main"
-            name = f"agent-{parent}"
-            self.agents[parent] = self.builder.conversation(id=name, parent=self.main.id, after=self.main.turns)
-        return self.agents[parent]
 
     def tell(self, event: Node) -> None:
         """Tell one event."""
         kind, data, time = event.get("type").text, event.get("data"), event.get("timestamp").label
-        conversation = self._conversation(data)
+        conversation = self.agents.conversation(data.get("parentToolCallId").label)
         for key in _META:
             self.builder.meta(key, data.get(key))
         if kind == "user.message":

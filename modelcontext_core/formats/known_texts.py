@@ -1,4 +1,4 @@
-"""Which texts were told already, so that records which only repeat them can be left out."""
+"""Which texts a record holds, and which were told already, so that records which only repeat them can be left out."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from modelcontext_core.formats.nodes import parsed
+from modelcontext_core.formats.nodes import Node, parsed
 from modelcontext_core.formats.turns import Mark, Turn
 
-__all__ = ["KnownTexts", "texts_in"]
+__all__ = ["KnownTexts", "sentences_in", "texts_in"]
 
 _NAME: Final = re.compile(r"[!-~]*\Z")
 _SHORT: Final = 20  # shorter texts are compared as a whole only
 _PACKED: Final = 3
 _SCANNED: Final = 300_000_000  # characters searched for parts of texts, for a whole source
 _VALUES: Final = 200_000  # values looked at in one body
+_NODES: Final = 200  # values looked at in one record that no rule is about
 
 
 class KnownTexts:
@@ -88,3 +89,17 @@ def texts_in(value: Any) -> Iterator[str]:
                 yield current
             else:
                 stack.append((inner, packed + 1))
+
+
+def sentences_in(record: Node, plumbing: frozenset[str]) -> list[Node]:
+    """The texts of several words in a record, outermost first, wherever they stand but under the keys of `plumbing`
+    (ids, times, settings)."""
+    queue = [member for key, member in record.members() if key not in plumbing]
+    found = []
+    for node in queue:  # grows while it is walked
+        if node.is_text and len(node.text.split(None, 2)) > 1:
+            found.append(node)
+        elif len(queue) < _NODES:
+            queue += [member for key, member in node.members() if key not in plumbing]
+            queue += list(node)[:_NODES]
+    return found

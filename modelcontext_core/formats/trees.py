@@ -1,7 +1,7 @@
 """Conversations that are kept as trees: the path that the user saw, and every other branch with its parent.
 
 Apps keep each edit and each regenerated answer. A node of the tree names its parent; where a node has several
-children the conversation forks.
+children the conversation forks. Agents that begin other agents make trees, too (`Subagents`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 
-__all__ = ["Branch", "branches", "tell_tree"]
+__all__ = ["Branch", "Subagents", "branches", "tell_tree"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,3 +112,22 @@ def tell_tree(
     if len(found) > 1:
         builder.notice("merged", "$", "edits and repeated answers are branches: conversations with a parent")
     return main
+
+
+class Subagents:
+    """The main conversation of an agent, and one for each call with which it began a subagent."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.main = builder.conversation()
+        self._builder = builder
+        self._of_call: dict[str, ConversationBuilder] = {}
+
+    def conversation(self, call_id: str) -> ConversationBuilder:
+        """The conversation of the subagent that this call began; without a call the main one."""
+        if not call_id:
+            return self.main
+        if call_id not in self._of_call:
+            self.main.id = self.main.id or "main"
+            made = self._builder.conversation(id=f"agent-{call_id}", parent=self.main.id, after=self.main.turns)
+            self._of_call[call_id] = made
+        return self._of_call[call_id]
