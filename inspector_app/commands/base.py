@@ -1,4 +1,5 @@
-"""What all subcommands share: their shape, their exit codes, reading inputs and writing JSON."""
+"""What all subcommands share: their shape, their exit codes, and their inputs. Traces are read in `traces`, JSON is
+written in `output`."""
 
 from __future__ import annotations
 

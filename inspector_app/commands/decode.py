@@ -13,9 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from inspector_app.commands.base import EXIT_OK, Command, CommandError, Source, read_text, warn
-from inspector_app.commands.encode import add_input_arguments, choose_pack, read_conversations
 from inspector_app.commands.handle_table import load_rows, registry_of
 from inspector_app.commands.output import print_json, print_text
+from inspector_app.commands.traces import add_input_arguments, choose_pack, read_conversations
 from inspector_app.views.hidden import displayable
 from modelcontext_core.decode import DecodeItem
 from modelcontext_core.messages import ToolCall

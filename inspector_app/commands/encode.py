@@ -4,83 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
-from inspector_app.commands.base import EXIT_OK, EXIT_USAGE, Command, CommandError, Source, expand, warn
+from inspector_app.commands.base import EXIT_OK, EXIT_USAGE, Command, CommandError, expand, warn
 from inspector_app.commands.output import handle_json, message_json, print_json, span_json
-from modelcontext_core import formats
-from modelcontext_core.errors import UnreadableTrace
-from modelcontext_core.formats.base import Conversation, Trace
+from inspector_app.commands.traces import DISCOVERED, Found, add_input_arguments, choose_pack, read_conversations
 from modelcontext_core.messages import Message
-from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
 from modelcontext_core.registry import Registry
 from modelcontext_core.roundtrip import check_round_trip
 
-__all__ = ["COMMAND", "add_input_arguments", "choose_pack", "read_conversations"]
-
-BUILTIN = "builtin"
-DISCOVERED = "discovered"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """One conversation and where it came from."""
-
-    source: Source
-    trace: Trace
-    conversation: Conversation
-
-
-def add_input_arguments(parser: argparse.ArgumentParser) -> None:
-    """How a trace is to be read, for every command that reads one."""
-    parser.add_argument(
-        "--format",
-        choices=sorted(formats.format_names()),
-        metavar="NAME",
-        help="read as this format instead of finding it by content (the command `formats` lists them)",
-    )
-    parser.add_argument(
-        "--pack",
-        default=BUILTIN,
-        metavar="builtin|discovered|FILE",
-        help="the rules for tools: built in, also found in the trace, or a TOML pack of your own (default: builtin)",
-    )
-    parser.add_argument("--no-citations", action="store_true", help="do not let the model cite its sources")
-
-
-def read_conversations(source: Source, format_name: str | None) -> Iterator[Found]:
-    """The conversations of one input; each notice of the reader goes to standard error once.
-
-    Raises `CommandError` naming the input when it cannot be read at all.
-    """
-    try:
-        for trace in formats.iter_traces(source.opened(), name=source.name, format=format_name):
-            for notice in trace.notices:
-                warn(
-                    f"{source.name}: {notice.where}: {notice.text}" if notice.where else f"{source.name}: {notice.text}"
-                )
-            for conversation in trace.conversations:
-                yield Found(source=source, trace=trace, conversation=conversation)
-    except (UnreadableTrace, OSError) as error:
-        raise CommandError(f"{source.name}: {error}") from error
-
-
-def choose_pack(name: str, messages: tuple[Message, ...]) -> ToolPolicies:
-    """The pack that `--pack` names: a discovered one is made for these messages.
-
-    Raises `CommandError` for a file that cannot be opened and `PolicyError` for one that is no valid pack.
-    """
-    if name == BUILTIN:
-        return DEFAULT_POLICIES
-    if name == DISCOVERED:
-        return ToolPolicies.discover(messages, base=DEFAULT_POLICIES).policies
-    try:
-        return ToolPolicies.load(Path(name))
-    except OSError as error:
-        raise CommandError(f"--pack {name}: {error.strerror or error}") from error
+__all__ = ["COMMAND"]
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

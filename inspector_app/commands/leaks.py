@@ -26,10 +26,9 @@ from inspector_app.commands.base import (
     expand,
     warn,
 )
-from inspector_app.commands.encode import BUILTIN, DISCOVERED
 from inspector_app.commands.output import print_json, print_text
+from inspector_app.commands.traces import BUILTIN, DISCOVERED, add_format_argument
 from inspector_app.views.hidden import one_line
-from modelcontext_core import formats
 from modelcontext_core.detectors import DETECTORS, Detectors, UserPattern
 from modelcontext_core.errors import ModelContextError
 from modelcontext_core.files import write_whole
@@ -52,12 +51,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="*", metavar="FILE", help="files, folders, globs, or - for standard input")
     parser.add_argument("--from", dest="saved", type=Path, metavar="REPORT", help="read a saved report, scan nothing")
     parser.add_argument("--pack", default=BUILTIN, metavar="builtin|FILE", help="the declared rules (default: builtin)")
-    parser.add_argument(
-        "--format",
-        choices=sorted(formats.format_names()),
-        metavar="NAME",
-        help="read as this format instead of finding it by content (the command `formats` lists them)",
-    )
+    add_format_argument(parser)
     parser.add_argument(
         "--detectors",
         default="uuid",

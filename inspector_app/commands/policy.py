@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, Command, CommandError, expand, warn
-from inspector_app.commands.encode import read_conversations
 from inspector_app.commands.output import print_json, print_text
+from inspector_app.commands.traces import BUILTIN, add_format_argument, read_conversations
 from inspector_app.views.hidden import one_line
-from modelcontext_core import formats
 from modelcontext_core.errors import PolicyError
 from modelcontext_core.messages import Message
 from modelcontext_core.policies import DEFAULT_POLICIES, Discovery, Proposal, ToolPolicies, ToolPolicy
@@ -20,7 +19,6 @@ from modelcontext_core.policies.toml_schema import read_pack_file
 
 __all__ = ["COMMAND", "add_arguments", "run"]
 
-BUILTIN = "builtin"
 _WIDEST_EXAMPLE = 60
 
 
@@ -37,12 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     discover = actions.add_parser("discover", help="propose rules for the tools of traces that no pack knows")
     discover.add_argument("inputs", nargs="+", metavar="TRACE", help="files, folders, globs, or - for standard input")
-    discover.add_argument(
-        "--format",
-        choices=sorted(formats.format_names()),
-        metavar="NAME",
-        help="read as this format instead of finding it by content (the command `formats` lists them)",
-    )
+    add_format_argument(discover)
     discover.add_argument("--base", default=BUILTIN, metavar="builtin|FILE", help="the pack to extend")
     discover.add_argument("--out", metavar="FILE", help="write the pack to this file, over what is there")
     discover.add_argument("--toml", action="store_true", help="print the pack instead of the reasons")

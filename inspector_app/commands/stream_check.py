@@ -15,6 +15,7 @@ from inspector_app import data
 from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, Command, CommandError, Source, expand
 from inspector_app.commands.handle_table import load_rows, registry_of
 from inspector_app.commands.output import print_json, print_text
+from inspector_app.commands.traces import add_format_argument
 from inspector_app.stream_subjects import answers, byte_events, has_capture, subject_of
 from inspector_app.views.hidden import one_line
 from inspector_app.views.streamed import CAPTURE, Subject
@@ -58,12 +59,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, default=0, metavar="N", help="a number; other random cuts for another one (default: 0)"
     )
     parser.add_argument("--json", action="store_true", help="a report instead of sentences")
-    parser.add_argument(
-        "--format",
-        choices=sorted(formats.format_names()),
-        metavar="NAME",
-        help="read as this format instead of finding it by content (the command `formats` lists them)",
-    )
+    add_format_argument(parser)
 
 
 def _run(arguments: argparse.Namespace) -> int:
