@@ -10,7 +10,6 @@ any order.
 from __future__ import annotations
 
 import io
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -35,7 +34,7 @@ from modelcontext_core.leak_report.suggestions import (
     propose,
     with_effects,
 )
-from modelcontext_core.leak_report.trace_scan import Leaks, Occurrence
+from modelcontext_core.leak_report.trace_scan import Leaks
 from modelcontext_core.limits import MIB
 from modelcontext_core.policies import DEFAULT_POLICIES, Proposal, ToolPolicies
 
@@ -181,9 +180,9 @@ def scan_task(task: Task, settings: Settings) -> ScanResult:
         whole = piece.start == 0
         try:
             for name, trace in named_traces(piece, settings):
-                found = collector.scan(trace, settings.pack, settings.detectors, name=name, values=settings.values)
+                leaks = collector.scan(trace, settings.pack, settings.detectors, name=name, values=settings.values)
                 if settings.suggest:
-                    advisor.add(trace, found)
+                    advisor.add(trace, leaks)
         except (UnreadableTrace, OSError) as error:
             collector.source(size=piece.size, unreadable=_reason(error), name=piece.path, whole=whole)
         else:
@@ -211,10 +210,9 @@ class _Advisor:
         self._characters = 0
         self._unsettled: set[str] = set()
 
-    def add(self, trace: Trace, found: Sequence[Occurrence]) -> None:
+    def add(self, trace: Trace, leaks: Leaks) -> None:
         """Take a trace and what it leaks."""
         gather(self.proposals, propose(trace, self._settings.pack))
-        leaks = Counter((each.conversation, each.message, each.producer) for each in found if each.counts)
         if not leaks:
             return
         self._held.append((trace, leaks))
@@ -306,12 +304,8 @@ class Runner(Protocol):
         ...
 
 
-class Progress(Protocol):
-    """Told after every task: the step (`scan`, then `measure`), and the bytes of the task. May raise to stop."""
-
-    def __call__(self, step: str, size: int, /) -> None:
-        """Take note."""
-        ...
+# Told after every task: the step (`scan`, then `measure`), and the bytes of the task. May raise to stop.
+Progress = Callable[[str, int], None]
 
 
 def locally(processes: int) -> Runner:

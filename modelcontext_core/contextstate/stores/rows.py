@@ -6,7 +6,7 @@ are kept. Nothing here decides anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -230,12 +230,8 @@ class Rows(Protocol):
         ...
 
 
-class ReadRows(Protocol):
-    """Opens a reading transaction: one state of the store for as long as it is open."""
-
-    def __call__(self) -> AbstractContextManager[Rows]:
-        """Open it."""
-        ...
+# Opens a reading transaction: one state of the store for as long as it is open.
+ReadRows = Callable[[], AbstractContextManager[Rows]]
 
 
 def commit_row(
