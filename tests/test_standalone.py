@@ -14,7 +14,7 @@ TOP_LEVEL = {
     "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "docs", "inspector_app", "modelcontext_core", "pyproject.toml",
     "requirements.lock", "sample_sessions", "tests",
 }  # fmt: skip
-LOCKS = sorted(ROOT.glob("requirements*.lock"))
+LOCKS = [ROOT / "requirements.lock", ROOT / ".ci" / "requirements-run.lock"]
 
 # What building and testing leave behind, for checkouts without Git.
 LEFT_BEHIND = {"build", "dist", "htmlcov", "test-results", "__pycache__"}

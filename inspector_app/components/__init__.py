@@ -1,1 +1,1 @@
-"""The app's own components: linked view, rail, facts, cards. One folder each, with one typed function."""
+"""The app's own components, where Streamlit has none: a folder each, with script, style and the functions to draw it."""

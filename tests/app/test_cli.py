@@ -7,8 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from inspector_app.commands import COMMANDS, SERVE
 from inspector_app.commands.base import CommandError, expand
 from inspector_app.commands.handle_table import Row, registry_of
 from inspector_app.launch import LaunchOptions
+from tests.app.running import Ran, Run
 
 KB = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff"
 DOCUMENT = "11111111-2222-4333-8444-555555555555"
@@ -42,18 +41,6 @@ def conversation(text: str = "What is in it?") -> list[dict[str, Any]]:
         },
         {"role": "tool", "tool_call_id": "call_1", "content": "nothing found"},
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ran]
 
 
 @pytest.fixture

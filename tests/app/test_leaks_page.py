@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from inspector_app import leak_scans, words
 from inspector_app.leak_scans import Scan
 from inspector_app.page_state.leaks import LeaksState
+from tests.app.running import MAIN, calm
 from tests.core.leak_report.leaking import A, B, openai_json
 
-MAIN = str(Path(__file__).parents[2] / "inspector_app" / "main.py")
 PAGE = "app_pages/leaks.py"
 
 
@@ -24,12 +24,6 @@ def page(**query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     return calm(app.run())
-
-
-def calm(app: AppTest) -> AppTest:
-    """The app, after it was seen to have thrown nothing."""
-    assert [error.message for error in app.exception] == []
-    return app
 
 
 def test_the_empty_page_says_what_to_do_first() -> None:

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from inspector_app import data, words
 from inspector_app.opening import FILE_FIELD, PASTE_FIELD, PATH_FIELD
+from tests.app.running import MAIN, calm, parameters
 
-MAIN = str(Path(__file__).parents[2] / "inspector_app" / "main.py")
 CHAT = json.dumps([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}])
 
 
@@ -22,17 +22,6 @@ def page(**query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     return calm(app.run())
-
-
-def calm(app: AppTest) -> AppTest:
-    """The app, after it was seen to have thrown nothing."""
-    assert [error.message for error in app.exception] == []
-    return app
-
-
-def parameters(app: AppTest) -> dict[str, str]:
-    """The query parameters, each with its one value."""
-    return {name: values[0] if isinstance(values, list) else values for name, values in app.query_params.items()}
 
 
 def is_open(app: AppTest) -> bool:

@@ -11,7 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector_app import data, launch, opening, own_pack, words
-from tests.app.test_playground_page import CHAT, calm, is_open, page, parameters
+from tests.app.running import calm, parameters
+from tests.app.test_playground_page import CHAT, is_open, page
 
 OTHER = json.dumps({"messages": [{"role": "user", "content": "Good day"}]})
 NORTHWIND = launch.samples_dir() / "packs" / "northwind.toml"

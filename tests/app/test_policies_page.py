@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +13,9 @@ from inspector_app.pack_drafts import Draft, same_pack, try_call, try_result
 from inspector_app.page_state.policies import PoliciesState
 from inspector_app.views import policies, policies_compare
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
+from tests.app.running import MAIN
 from tests.core.leak_report.leaking import A
 
-MAIN = str(Path(__file__).parents[2] / "inspector_app" / "main.py")
 OWN = ToolPolicies.loads(
     'name = "mine"\nextends = "builtin"\n[keys]\norder_id = "document"\n'
     '[tools.find_order]\nids = ["order_id"]\noutput = "source"\n'

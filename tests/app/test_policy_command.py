@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +13,10 @@ from inspector_app.commands import policy
 from inspector_app.commands.base import CommandError
 from modelcontext_core.errors import PolicyError
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
+from tests.app.running import Ran, Run
 
 A = "0d3f1c5e-7a2b-4c8d-9e10-1f2a3b4c5d6e"
 NORTHWIND = Path(__file__).resolve().parents[2] / "sample_sessions" / "packs" / "northwind.toml"
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """What the command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ran]
 
 
 @pytest.fixture

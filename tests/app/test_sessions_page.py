@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import Final
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,9 +11,8 @@ from streamlit.testing.v1 import AppTest
 from inspector_app import stores, words
 from modelcontext_core.contextstate import MemoryStore, SQLiteStore
 from modelcontext_core.contextstate.stores import sqlite
+from tests.app.running import MAIN, calm, parameters
 from tests.contextstate.builders import grow
-
-MAIN: Final = str(Path(__file__).parents[2] / "inspector_app" / "main.py")
 
 
 def page(**query: str) -> AppTest:
@@ -23,17 +21,6 @@ def page(**query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     return calm(app.switch_page("app_pages/sessions.py").run())
-
-
-def calm(app: AppTest) -> AppTest:
-    """The page, after it was seen to have thrown nothing."""
-    assert [error.message for error in app.exception] == []
-    return app
-
-
-def parameters(app: AppTest) -> dict[str, str]:
-    """The query parameters, each with its one value."""
-    return {name: values[0] if isinstance(values, list) else values for name, values in app.query_params.items()}
 
 
 def is_open(app: AppTest) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from inspector_app import cli
+from tests.app.running import Ran, Run
 
 ANSWER = "See doc://12 and doc://1.\n"
 BROKEN = "modelcontext_core.testing_examples:forgets_word_boundaries"
@@ -31,18 +30,6 @@ class Upper:
     def flush(self):
         return ""
 '''
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """What the command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ran]
 
 
 @pytest.fixture

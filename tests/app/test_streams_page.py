@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector_app import data, words
 from inspector_app.opening import PASTE_FIELD
+from tests.app.running import MAIN, calm, parameters
 
-MAIN = str(Path(__file__).parents[2] / "inspector_app" / "main.py")
 PAGE = "app_pages/streams.py"
 
 
@@ -23,17 +21,6 @@ def page(**query: str) -> AppTest:
     app.switch_page(PAGE)
     app.query_params.update(query)
     return calm(app.run())
-
-
-def calm(app: AppTest) -> AppTest:
-    """The app, after it was seen to have thrown nothing."""
-    assert [error.message for error in app.exception] == []
-    return app
-
-
-def parameters(app: AppTest) -> dict[str, str]:
-    """The query parameters, each with its one value."""
-    return {name: values[0] if isinstance(values, list) else values for name, values in app.query_params.items()}
 
 
 def read(app: AppTest, text: str) -> AppTest:
