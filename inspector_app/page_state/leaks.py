@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, cast, get_args
 
 from inspector_app import words
-from inspector_app.page_state.reading import Given
+from inspector_app.page_state.parameters import Parameters
 
 __all__ = ["Known", "LeakView", "LeaksState"]
 
 LeakView = Literal["heat", "coverage", "along", "top"]
 Known = Literal["both", "unregistered", "registered"]
 
-_KEY: Final = re.compile(r"[0-9a-f]{32}")
-_NAME: Final = re.compile(r"[a-z0-9_]{1,60}")
-_LONGEST_PATH: Final = 4_096
 _MOST: Final = 100_000
 
 
@@ -56,16 +52,9 @@ class LeaksState:
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> LeaksState:
         """Read a state from query parameters. A wrong value falls back to its default, and `problem` says so."""
-        given = Given(query)
-        source = {
-            "sample": given.text("sample", lambda value: bool(_NAME.fullmatch(value))),
-            "path": given.text("path", lambda value: len(value) <= _LONGEST_PATH and value.isprintable()),
-            "key": given.text("key", lambda value: bool(_KEY.fullmatch(value))),
-        }
-        # One source at a time: the first of these counts.
-        first = next((name for name, value in source.items() if value), "")
+        given = Parameters(query)
         state = cls(
-            **{name: value if name == first else "" for name, value in source.items()},
+            **given.source(),
             view=cast("LeakView", given.choice("view", get_args(LeakView), "heat")),
             known=cast("Known", given.choice("known", get_args(Known), "both")),
             row=int(given.number("row", -1, _MOST, -1)),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, cast, get_args
 
 from inspector_app import words
-from inspector_app.page_state.reading import Given
+from inspector_app.page_state.parameters import Parameters
 from modelcontext_core.tokens import ENCODINGS
 
 __all__ = ["Pack", "PlaygroundState", "View"]
@@ -16,9 +15,6 @@ __all__ = ["Pack", "PlaygroundState", "View"]
 View = Literal["messages", "handles", "decode", "notices", "conversations"]
 Pack = Literal["auto", "builtin", "own"]
 
-_KEY: Final = re.compile(r"[0-9a-f]{32}")
-_NAME: Final = re.compile(r"[a-z0-9_]{1,60}")
-_LONGEST_PATH: Final = 4_096
 _MOST_MESSAGES: Final = 10_000_000
 _HIGHEST_PRICE: Final = 1_000_000
 
@@ -95,17 +91,10 @@ class PlaygroundState:
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> PlaygroundState:
         """Read a state from query parameters. A wrong value falls back to its default, and `problem` says so."""
-        given = Given(query)
-        source = {
-            "sample": given.text("sample", lambda value: bool(_NAME.fullmatch(value))),
-            "path": given.text("path", lambda value: len(value) <= _LONGEST_PATH and value.isprintable()),
-            "key": given.text("key", lambda value: bool(_KEY.fullmatch(value))),
-        }
-        # One source at a time: the first of these counts.
-        first = next((name for name, value in source.items() if value), "")
+        given = Parameters(query)
         state = cls(
-            **{name: value if name == first else "" for name, value in source.items()},
-            format=given.text("format", lambda value: bool(_NAME.fullmatch(value))),
+            **given.source(),
+            format=given.name("format"),
             conversation=int(given.number("conversation", 0, _MOST_MESSAGES, 0)),
             message=int(given.number("message", 0, _MOST_MESSAGES, 0)),
             view=cast("View", given.choice("view", get_args(View), "messages")),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, cast, get_args
 
-from inspector_app.page_state.reading import Given
+from inspector_app.page_state.parameters import Parameters
 
 __all__ = ["Listed", "PoliciesState", "Way"]
 
@@ -32,7 +32,7 @@ class PoliciesState:
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> PoliciesState:
         """Read a state from query parameters; a wrong value falls back to its default."""
-        given = Given(query)
+        given = Parameters(query)
         return cls(
             listed=cast("Listed", given.choice("listed", get_args(Listed), "all")),
             way=cast("Way", given.choice("way", get_args(Way), "call")),

@@ -9,15 +9,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, cast, get_args
 
 from inspector_app import words
-from inspector_app.page_state.reading import Given
+from inspector_app.page_state.parameters import Parameters
 
 __all__ = ["SessionsState", "SessionsView", "session_mark"]
 
 SessionsView = Literal["checkpoint", "diff", "events", "payloads", "operations", "try"]
 
-_KEY: Final = re.compile(r"[0-9a-f]{32}")
 _MARK: Final = re.compile(r"[0-9a-f]{16}")
-_LONGEST_PATH: Final = 4_096
 _MOST: Final = 2**53
 
 
@@ -84,10 +82,10 @@ class SessionsState:
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> SessionsState:
         """Read a state from query parameters. A wrong value falls back to its default, and `problem` says so."""
-        given = Given(query)
+        given = Parameters(query)
         sample = given.flag("sample", False)
-        path = given.text("path", lambda value: len(value) <= _LONGEST_PATH and value.isprintable())
-        key = given.text("key", lambda value: bool(_KEY.fullmatch(value)))
+        path = given.path("path")
+        key = given.key("key")
         state = cls(
             # One store at a time: the first of these counts.
             sample=sample,

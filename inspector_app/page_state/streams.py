@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
 from inspector_app import words
+from inspector_app.page_state.parameters import Parameters
 from inspector_app.page_state.playground import PlaygroundState
-from inspector_app.page_state.reading import Given
 from modelcontext_core.chunking import CHUNKINGS
 
 __all__ = ["AUTOMATIC", "CAPTURE", "StreamsState"]
@@ -80,7 +80,7 @@ class StreamsState:
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> StreamsState:
         """Read a state from query parameters. A wrong value falls back to its default, and `wrong` says so."""
-        given = Given(query)
+        given = Parameters(query)
         default = cls()
         state = cls(
             source=PlaygroundState.from_query({name: query[name] for name in _SHARED if name in query}),

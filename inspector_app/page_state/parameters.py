@@ -1,4 +1,4 @@
-"""Reading query parameters: a wrong value falls back to its default, and is remembered."""
+"""The query parameters of an address, read: a wrong value falls back to its default, and is remembered."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
-__all__ = ["Given"]
+__all__ = ["Parameters"]
 
 _Value = TypeVar("_Value")
+_KEY: Final = re.compile(r"[0-9a-f]{32}")
+_NAME: Final = re.compile(r"[a-z0-9_]{1,60}")
+_LONGEST_PATH: Final = 4_096
 _NUMBERS: Final = re.compile(r"[0-9]{1,5}(\.[0-9]{1,5}){0,999}")
 
 
-class Given:
+class Parameters:
     """The parameters of an address; `wrong` says whether any had to be replaced by its default."""
 
     def __init__(self, query: Mapping[str, str]) -> None:
@@ -23,6 +26,24 @@ class Given:
         """Return a text that `valid` accepts, or ""."""
         value = self._query.get(name, "")
         return value if not value or valid(value) else self._fall_back("")
+
+    def name(self, name: str) -> str:
+        """Return a name of our own, of a sample or a format, or ""."""
+        return self.text(name, lambda value: bool(_NAME.fullmatch(value)))
+
+    def path(self, name: str) -> str:
+        """Return a path of this machine, or "". Nothing says that it is there, or may be read."""
+        return self.text(name, lambda value: len(value) <= _LONGEST_PATH and value.isprintable())
+
+    def key(self, name: str) -> str:
+        """Return the key of something that the server holds, or ""."""
+        return self.text(name, lambda value: bool(_KEY.fullmatch(value)))
+
+    def source(self) -> dict[str, str]:
+        """Return `sample`, `path` and `key`. One source at a time: the first that is given counts, others are ""."""
+        source = {"sample": self.name("sample"), "path": self.path("path"), "key": self.key("key")}
+        first = next((name for name, value in source.items() if value), "")
+        return {name: value if name == first else "" for name, value in source.items()}
 
     def choice(self, name: str, allowed: tuple[str, ...], default: str) -> str:
         """Return one of `allowed`."""
