@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from modelcontext_core import EncodeReport, Message, Registry, RoundTrip, ToolCall, check_round_trip
+from modelcontext_core import EncodeReport, Message, Registry, RoundTrip, ToolCall, ToolPolicies, check_round_trip
 from tests.core.making import A, B, assistant, call, result, user
 
 
@@ -125,6 +125,14 @@ def test_the_exceptions_are_accepted_and_counted_apart(tool: str, arguments: obj
 
     assert trip.ok
     assert 1 == trip.accepted
+
+
+def test_the_scheme_of_a_pack_may_have_a_hyphen() -> None:
+    """A URI as a whole declared value is accepted under every scheme that a pack may choose."""
+    registry = Registry(policies=ToolPolicies.loads('name = "own"\nextends = "builtin"\nuri_scheme = "my-app"\n'))
+    trip = checked(call("data_schema", {"knowledge_id": "my-app://doc/a"}), registry=registry)
+
+    assert (True, 1) == (trip.ok, trip.accepted)
 
 
 def test_handle_words_that_stood_there_are_accepted() -> None:
