@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from inspector_app import state, words
 from inspector_app.components.cards import table
 from inspector_app.leak_scans import Scan
+from inspector_app.page_state.leaks import LeaksState
 from inspector_app.views import leaks
 from modelcontext_core.detectors import DETECTORS, Detectors, PatternError, UserPattern
 from modelcontext_core.errors import PolicyError
@@ -96,6 +98,9 @@ def _exports(scan: Scan, report: LeakReport) -> None:
             st.error(words.leaks.BAD_BASELINE)
         else:
             st.rerun()
+    current = state.load(LeaksState)
+    st.caption(words.leaks.LINK_PRIVATE if current.key else words.leaks.LINK)
+    st.code(state.link(replace(current, key="")), language=None, wrap_lines=True)
 
 
 def accept(scan: Scan, report: LeakReport, occurrence: Occurrence) -> None:
@@ -106,7 +111,7 @@ def accept(scan: Scan, report: LeakReport, occurrence: Occurrence) -> None:
         )
         until = st.date_input(words.leaks.ACCEPT_UNTIL, value=None, key="accept_until")
         if st.button(words.leaks.ACCEPT, key="accept", type="primary"):
-            key = next((each for each in report.rows if each.fingerprint == occurrence.fingerprint), None)
+            key = next((each for each in report.rows if each.fingerprint == occurrence.row.fingerprint), None)
             try:
                 if key is not None:
                     scan.accept(key, reason or "", until.isoformat() if until else "")

@@ -47,8 +47,8 @@ class Chosen:
     known: str = "both"
     query: str = ""
 
-    def takes(self, key: RowKey | Occurrence) -> bool:
-        """Whether a row or an occurrence belongs to it."""
+    def takes(self, key: RowKey) -> bool:
+        """Whether a row, and so what is counted there, belongs to it."""
         return (
             key.counts
             and self.known in ("both", "registered" if key.registered else "unregistered")
@@ -133,14 +133,14 @@ def _fact(key: str, label: str, number: int, sub: str, sign: str, tone: str) -> 
 def _is_like(each: Occurrence, query: str) -> bool:
     """Whether a word stands in what is listed of an occurrence; a whole identifier finds its shortened form, too."""
     wanted = query.strip().lower()
-    listed = (each.trace, each.producer, each.field, each.path, each.json_path, each.place, each.shown)
+    listed = (each.trace, each.row.producer, each.field, each.path, each.json_path, each.place, each.shown)
     begins = each.shown.lower().rstrip("….")
     return any(wanted in text.lower() for text in listed) or (len(begins) >= _TELLING and wanted.startswith(begins))
 
 
 def findings(report: LeakReport, chosen: Chosen) -> tuple[list[Occurrence], int, int]:
     """The occurrences to list, how many there are in all, and in how many traces (of one row; else at most)."""
-    taken = [each for each in report.occurrences if chosen.takes(each)]
+    taken = [each for each in report.occurrences if chosen.takes(each.row)]
     if chosen.query.strip():
         taken = [each for each in taken if _is_like(each, chosen.query)]
         return taken[:_MOST_LISTED], len(taken), len({each.trace for each in taken})

@@ -51,7 +51,7 @@ def _in_text(text: str, spans: Sequence[Span], found: Sequence[Occurrence]) -> C
     replaced = [span.out_end - span.out_start for span in spans if text.startswith(_REFERENCE, span.out_start)]
     tags = [match.span() for match in CITATION_TAG.finditer(text)]
     inside = [each for each in found if any(start < each.start < end for start, end in tags)]
-    counted = sum(each.counts for each in inside)
+    counted = sum(each.row.counts for each in inside)
     return Coverage(
         texts=len(replaced) + len(tags),
         characters=sum(replaced) + sum(end - start for start, end in tags),

@@ -32,6 +32,7 @@ from modelcontext_core.leak_report.rows import (
 from modelcontext_core.leak_report.trace_scan import (
     CutShort,
     EncodedConversation,
+    Leaks,
     Occurrence,
     encoded_conversations,
     find_occurrences,
@@ -166,7 +167,7 @@ class Collector:
         *,
         name: str = "",
         values: bool = False,
-    ) -> list[Occurrence]:
+    ) -> Leaks:
         """Add what a trace leaks, and give it."""
         self._packs.add(pack.name)
         self._detectors.update(detectors.names)
@@ -185,11 +186,11 @@ class Collector:
         self._cover_unsent(trace)
         conversations = len(trace.conversations)
         self._totals += Totals(traces=1, conversations=conversations, messages=messages, characters=characters)
-        self._count(found)
+        leaks = self._count(found)
         for notice in trace.notices:
             self._notice(notice.kind, notice.text, " ".join(filter(None, (name, notice.where))))
         self._compact()
-        return found
+        return leaks
 
     def add(self, report: LeakReport) -> None:
         """Add a whole report."""
@@ -246,16 +247,17 @@ class Collector:
     def _notice(self, kind: str, text: str, where: str) -> None:
         _add_all(self._notices, [(NoticeKey(kind, masked(text)), NoticeRow(1, where))])
 
-    def _count(self, found: Sequence[Occurrence]) -> None:
+    def _count(self, found: Sequence[Occurrence]) -> Leaks:
         rows: dict[tuple[Any, ...], list[Occurrence]] = {}
         for each in found:
             rows.setdefault(_row_of(each), []).append(each)
+        leaks: Leaks = Counter()
         on_purpose = registered = unregistered = 0
         times: dict[tuple[Any, ...], list[int]] = {}
         for values, occurrences in rows.items():
             key, number = RowKey(*values), len(occurrences)
-            messages = len(set(map(_message_of, occurrences)))
-            _add_all(self._rows, [(key, Counts(number, messages, 1))])
+            messages = Counter(map(_message_of, occurrences))
+            _add_all(self._rows, [(key, Counts(number, len(messages), 1))])
             position, known = position_of(key.role, key.field), key.registered
             if not key.counts:
                 self._covered(position, Coverage(on_purpose=number))
@@ -264,9 +266,11 @@ class Collector:
             self._covered(position, Coverage(left=number))
             registered += number if known else 0
             unregistered += 0 if known else number
-            for each in occurrences:
-                self._along[min(max(each.message, 0), LAST_BUCKET), known] += 1
-                times.setdefault(_identity_of(each), [0, 0])[not known] += 1
+            for (conversation, message), here in messages.items():
+                leaks[conversation, message, key.producer] += here
+                self._along[min(max(message, 0), LAST_BUCKET), known] += here
+            for identity, here in Counter(map(_identity_of, occurrences)).items():
+                times.setdefault(identity, [0, 0])[not known] += here
         _add_all(
             self._identities,
             [(IdentityKey(*same), Identity(known, unknown, 1)) for same, (known, unknown) in times.items()],
@@ -275,6 +279,7 @@ class Collector:
             leaking_traces=int(bool(times)), registered=registered, unregistered=unregistered, on_purpose=on_purpose
         )
         self._add_occurrences(found)
+        return leaks
 
     def _covered(self, position: str, more: Coverage) -> None:
         _add_all(self._coverage, [(position, more)])

@@ -80,7 +80,7 @@ def _occurrence_json(each: Occurrence) -> dict[str, Any]:
     written = each._asdict()
     if not each.value:
         del written["value"]
-    return {**written, "fingerprint": each.fingerprint}
+    return {**written, "fingerprint": each.row.fingerprint}
 
 
 def _suggestion_json(each: Suggestion) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from operator import add
 from typing import Any, Final, NamedTuple
 
-from modelcontext_core.leak_report.places import fingerprint
-from modelcontext_core.leak_report.trace_scan import Occurrence
+from modelcontext_core.leak_report.trace_scan import Occurrence, RowKey
 
 __all__ = [
     "POSITIONS",
@@ -36,33 +35,6 @@ POSITIONS: Final = (
     "metadata",
 )
 """The rows of the coverage map."""
-
-
-class RowKey(NamedTuple):
-    """What the leaks of one row have in common. `tool` is empty where a role itself is the producer."""
-
-    role: str
-    tool: str
-    field: str
-    kind: str
-    registered: bool
-    reason: str
-    place: str
-
-    @property
-    def producer(self) -> str:
-        """The tool, else the role."""
-        return self.tool or self.role
-
-    @property
-    def counts(self) -> bool:
-        """Whether these are leaks; what the user typed is left alone on purpose."""
-        return self.reason != "user_text"
-
-    @property
-    def fingerprint(self) -> str:
-        """Names the row in a baseline and in SARIF."""
-        return fingerprint(self.producer, self.field, self.place, self.kind, registered=self.registered)
 
 
 # The numbers below are named tuples, since a large scan adds them up and sends them between processes by the million.

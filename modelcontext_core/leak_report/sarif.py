@@ -50,7 +50,7 @@ def sarif_log(report: LeakReport, *, version: str, baseline: Baseline | None = N
     judged = judge(report, baseline or Baseline(), today)
     first: dict[str, Occurrence] = {}
     for each in report.occurrences:
-        first.setdefault(each.fingerprint, each)
+        first.setdefault(each.row.fingerprint, each)
     rows: dict[str, tuple[RowKey, Counts]] = {}
     for key, counts in (*judged.new.items(), *judged.accepted.items()):
         known = rows.get(key.fingerprint)

@@ -25,6 +25,7 @@ __all__ = [
     "EncodedConversation",
     "Leaks",
     "Occurrence",
+    "RowKey",
     "count_leaks",
     "encoded_conversations",
     "find_occurrences",
@@ -37,6 +38,33 @@ SCHEMA_ROLE: Final = "tools"
 
 
 _new = tuple.__new__  # what the constructor of a named tuple does, without its call in between
+
+
+class RowKey(NamedTuple):
+    """What the leaks of one row have in common. `tool` is empty where a role itself is the producer."""
+
+    role: str
+    tool: str
+    field: str
+    kind: str
+    registered: bool
+    reason: str
+    place: str
+
+    @property
+    def producer(self) -> str:
+        """The tool, else the role."""
+        return self.tool or self.role
+
+    @property
+    def counts(self) -> bool:
+        """Whether these are leaks; what the user typed is left alone on purpose."""
+        return self.reason != "user_text"
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the row in a baseline and in SARIF."""
+        return fingerprint(self.producer, self.field, self.place, self.kind, registered=self.registered)
 
 
 class Occurrence(NamedTuple):
@@ -67,19 +95,9 @@ class Occurrence(NamedTuple):
     value: str = ""
 
     @property
-    def producer(self) -> str:
-        """The tool that the text is from or for, else the role."""
-        return self.tool or self.role
-
-    @property
-    def counts(self) -> bool:
-        """Whether it is a leak: what the user typed is left alone on purpose."""
-        return self.reason != "user_text"
-
-    @property
-    def fingerprint(self) -> str:
-        """Who left what kind of thing where; the same in every run."""
-        return fingerprint(self.producer, self.field, self.place, self.kind, registered=self.registered)
+    def row(self) -> RowKey:
+        """What it has in common with others: where a report counts it."""
+        return RowKey(self.role, self.tool, self.field, self.kind, self.registered, self.reason, self.place)
 
 
 class EncodedConversation(NamedTuple):
@@ -205,25 +223,18 @@ class _Scan:
         """The findings of one text. There are millions in a large scan: what they share is made once."""
         links = link_regions(each.text, scheme_handles=True) if "://" in each.text else []
         links.reverse()
-        name, number, known, tool = self._name, self._encoded.number, self._known_ids(), masked(each.tool)
-        path, text, role, _, field, reason = each
+        known, text, reason = self._known_ids(), each.text, each.reason
+        shared = (self._name, self._encoded.number, index, each.role, masked(each.tool), each.field, each.path)
         for (start, end, kind), (json_path, place) in zip(hits, places(text, hits), strict=True):
             while links and links[-1][1] <= start:
                 links.pop()
             in_link = bool(links) and kind.startswith("uuid") and links[-1][0] < start
             value = text[start:end]
             same = normalised(value, kind)
-            yield _new(
-                Occurrence,
-                (
-                    *(name, number, index, role, tool, field, path, start, end, json_path, place, kind),
-                    same.lower() in known,
-                    reason or ("inside_url" if in_link else ""),
-                    shortened(same),
-                    short_hash(kind, same),
-                    value if self._values else "",
-                ),
-            )
+            where = (*shared, start, end, json_path, place, kind, same.lower() in known)
+            why = reason or ("inside_url" if in_link else "")
+            named = (shortened(same), short_hash(kind, same), value if self._values else "")
+            yield _new(Occurrence, (*where, why, *named))
 
     def _known_ids(self) -> frozenset[str]:
         if self._known is None:

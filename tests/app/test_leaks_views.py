@@ -111,6 +111,6 @@ def test_findings_are_searched_by_what_the_list_shows() -> None:
     listed, total, traces = leaks.findings(REPORT, leaks.Chosen(query="CRM_cancel"))
     (whole, *_), *_ = leaks.findings(REPORT, leaks.Chosen(query=A))
 
-    assert ({"crm_cancel"}, 1, 1) == ({each.producer for each in listed}, total, traces)
+    assert ({"crm_cancel"}, 1, 1) == ({each.row.producer for each in listed}, total, traces)
     assert A.startswith(whole.shown.rstrip("…"))
     assert [] == leaks.findings(REPORT, leaks.Chosen(query="nowhere"))[0]
