@@ -12,7 +12,7 @@ import pytest
 from tests.fuzz.running import Hang, State, Target, attempt, bounded, figures, run_round
 from tests.fuzz.targets import TARGETS
 
-RUN = ("readers", "rewriting", "policies", "reports", "imports", "stores", "commands")
+RUN = ("readers", "rewriting", "policies", "requests", "reports", "imports", "stores", "commands")
 
 
 @pytest.mark.parametrize("name", RUN)

@@ -191,6 +191,7 @@ def _leaks(rng: random.Random) -> list[str]:
         "--report": _OUTPUTS,
         "--sarif": _OUTPUTS,
         "--apply": _OUTPUTS,
+        "--force": None,
         "--values": None,
         "--no-suggestions": None,
         "--processes": ("1", "0", "-3", "x"),

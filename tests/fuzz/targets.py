@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.fuzz import cases, commands, growth, imports, policies, properties, readers, reports, rewriting, stores
+from tests.fuzz import (
+    cases,
+    commands,
+    growth,
+    imports,
+    policies,
+    properties,
+    readers,
+    reports,
+    requests,
+    rewriting,
+    stores,
+)
 from tests.fuzz.running import Target
 
 __all__ = ["TARGETS"]
@@ -16,6 +28,7 @@ TARGETS: Final[dict[str, Target]] = {
         Target(name="readers", run=readers.run, share=4),
         Target(name="rewriting", run=rewriting.run, share=2),
         Target(name="policies", run=policies.run, share=2),
+        Target(name="requests", run=requests.run),
         Target(name="reports", run=reports.run, share=3),
         Target(name="imports", run=imports.run, share=3),
         Target(name="stores", run=stores.run, share=2),

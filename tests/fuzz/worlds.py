@@ -66,6 +66,7 @@ routing = { server_id = "server", tool_ref = "tool" }
 output = "directory"
 """
 POLICIES = ToolPolicies.loads(PACK)
+SENSITIVE = ToolPolicies.loads('name = "vault"\n[tools.vault]\nsensitive = true\n')
 
 
 def registry(*, citations: bool, issues: bool, pack: bool = False) -> Registry:
