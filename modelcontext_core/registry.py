@@ -307,11 +307,13 @@ class Registry:
         return protocol_prompt(self.citations_enabled)
 
     def leaked_identifiers(self, messages: Sequence[Message]) -> list[leaks.IdentifierLeak]:
-        """UUID-shaped values left in encoded messages, the user's texts aside."""
+        """UUID-shaped values left in encoded messages, the user's texts aside: each once for each field of a message,
+        however often it stands there."""
         return leaks.leaked_identifiers(checked("messages", messages, Message), self._spaces)
 
     def raw_identifiers(self, messages: Sequence[Message]) -> Iterator[leaks.RawIdentifier]:
-        """Every such place with its span, the user's texts included."""
+        """Every place of such a value with its span, the user's texts included: a value that stands twice in a text
+        comes twice."""
         return leaks.raw_identifiers(checked("messages", messages, Message), self._spaces, self.policies)
 
     def handles(self) -> tuple[HandleRow, ...]:

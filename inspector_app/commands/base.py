@@ -26,6 +26,7 @@ __all__ = [
     "count",
     "expand",
     "read_text",
+    "refuse_to_replace",
     "warn",
 ]
 
@@ -104,6 +105,13 @@ def read_text(name: str) -> str:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:
         raise CommandError(f"standard input is not UTF-8 text (byte {error.start})") from error
+
+
+def refuse_to_replace(option: str, path: Path) -> None:
+    """Raises `CommandError` when a pack would be written over a file: it may be one that somebody wrote by hand, and a
+    written pack has none of its comments. Reports are made again in every run and replace what is there."""
+    if path.is_file():
+        raise CommandError(f"{option} {path}: there is such a file already; --force replaces it")
 
 
 def warn(text: str) -> None:

@@ -20,7 +20,11 @@ __all__ = ["COMMAND"]
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="+", metavar="FILE", help="files, folders, globs, or - for standard input")
-    parser.add_argument("--json", action="store_true", help="a report with handles, replacements and leaks instead")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="a report instead: handles, replacements, raw ids left (each counted once for each field of a message)",
+    )
     add_input_arguments(parser)
 
 

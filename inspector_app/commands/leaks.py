@@ -24,6 +24,7 @@ from inspector_app.commands.base import (
     CommandError,
     count,
     expand,
+    refuse_to_replace,
     warn,
 )
 from inspector_app.commands.output import print_json, print_text
@@ -72,7 +73,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--report", type=Path, metavar="OUT", help="write the report; the Leaks page and --from open it"
     )
     parser.add_argument("--sarif", type=Path, metavar="OUT", help="write SARIF 2.1.0 for code scanning")
-    parser.add_argument("--apply", type=Path, metavar="OUT", help="write the pack with every suggestion applied")
+    parser.add_argument(
+        "--apply", type=Path, metavar="OUT", help="write the pack with every suggestion applied to a new file"
+    )
+    parser.add_argument("--force", action="store_true", help="let --apply replace a file that is there")
     parser.add_argument("--values", action="store_true", help="whole identifiers instead of their beginnings")
     parser.add_argument("--no-suggestions", action="store_true", help="only find, propose nothing: faster")
     parser.add_argument("--processes", type=int, metavar="N", help="how many processes (default: one for each core)")
@@ -87,6 +91,8 @@ def _run(arguments: argparse.Namespace) -> int:
         raise CommandError("--from reads a saved report and scans nothing: leave the files out")
     if arguments.processes is not None and arguments.processes < 1:
         raise CommandError(f"--processes {arguments.processes}: at least 1 is wanted")
+    if arguments.apply and not arguments.force:
+        refuse_to_replace("--apply", arguments.apply)
     baseline = _baseline(arguments)
     pack = _pack(arguments.pack)
     saved = _load(arguments.saved) if arguments.saved else _scan(arguments, pack)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, Command, CommandError, expand, warn
+from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, Command, CommandError, expand, refuse_to_replace, warn
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.commands.traces import BUILTIN, add_format_argument, read_conversations
 from inspector_app.views.hidden import one_line
@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     discover.add_argument("inputs", nargs="+", metavar="TRACE", help="files, folders, globs, or - for standard input")
     add_format_argument(discover)
     discover.add_argument("--base", default=BUILTIN, metavar="builtin|FILE", help="the pack to extend")
-    discover.add_argument("--out", metavar="FILE", help="write the pack to this file, over what is there")
+    discover.add_argument("--out", metavar="FILE", help="write the pack to a new file")
+    discover.add_argument("--force", action="store_true", help="let --out replace a file that is there")
     discover.add_argument("--toml", action="store_true", help="print the pack instead of the reasons")
 
     for action in (check, show, discover):
@@ -126,6 +127,8 @@ def pack_json(pack: ToolPolicies) -> dict[str, Any]:
 
 
 def _discover(arguments: argparse.Namespace) -> int:
+    if arguments.out and not arguments.force:
+        refuse_to_replace("--out", Path(arguments.out))
     base = _open_pack(arguments.base)
     messages: list[Message] = []
     for source in expand(arguments.inputs):

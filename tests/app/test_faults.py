@@ -88,7 +88,7 @@ def test_what_leaks_cannot_write_whole_it_leaves_as_it_was(run: Run, trace: Path
     out = tmp_path / "out"
     old = '{"schema": "modelcontext-leaks-baseline/1", "accepted": []}'
     out.write_text(old)
-    more = ["--accept", "because"] if option == "--baseline" else []
+    more = {"--baseline": ["--accept", "because"], "--apply": ["--force"]}.get(option, [])
 
     with small_files(40):
         said = run("leaks", trace, "--processes", "1", option, out, *more)
@@ -104,7 +104,7 @@ def test_a_pack_that_does_not_fit_leaves_the_old_one(run: Run, trace: Path, tmp_
     out.write_text('name = "old"\n')
 
     with small_files(40):
-        said = run("policy", "discover", trace, "--out", out)
+        said = run("policy", "discover", trace, "--out", out, "--force")
 
     assert f"--out {out} is not written: File too large" in said
     assert 'name = "old"\n' == out.read_text()

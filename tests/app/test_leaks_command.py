@@ -102,6 +102,19 @@ def test_a_report_opens_again(folder: Path, tmp_path: Path, capsys: pytest.Captu
     assert first == capsys.readouterr().out
 
 
+def test_a_pack_that_is_there_is_not_replaced(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anything is read, `--apply` refuses a file that may have been written by hand; `--force` replaces it."""
+    pack = tmp_path / "own.toml"
+    pack.write_text("# mine")
+
+    assert leaks(folder, "--apply", pack) == 2
+    assert f"--apply {pack}: there is such a file already; --force replaces it" in capsys.readouterr().err
+    assert pack.read_text() == "# mine"
+
+    leaks(folder, "--apply", pack, "--force")
+    assert pack.read_text() != "# mine"
+
+
 def test_the_exported_pack_does_what_was_predicted(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

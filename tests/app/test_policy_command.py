@@ -161,6 +161,19 @@ def test_discover_where_nothing_is_found(run: Run, trace: Path, tmp_path: Path) 
     )
 
 
+def test_discover_replaces_a_file_only_when_told(run: Run, trace: Path, tmp_path: Path) -> None:
+    """A pack may have been written by hand: one that is there stays, unless `--force` is given."""
+    path = tmp_path / "own.toml"
+    path.write_text("# mine\nname = 'own'\n")
+
+    with pytest.raises(CommandError, match=r"^--out .*own\.toml: there is such a file already; --force replaces it$"):
+        run("discover", str(trace), "--out", str(path))
+    assert path.read_text() == "# mine\nname = 'own'\n"
+
+    assert f"wrote {path}\n" == run("discover", str(trace), "--out", str(path), "--force").err
+    assert "get_order" in ToolPolicies.load(path).tools
+
+
 def test_discover_cannot_write(run: Run, trace: Path, tmp_path: Path) -> None:
     """A place that cannot be written is named."""
     with pytest.raises(CommandError, match="--out"):
