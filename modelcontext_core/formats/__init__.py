@@ -67,10 +67,11 @@ from modelcontext_core.formats import (
     vercel_ui_messages,
     vercel_ui_stream,
 )
-from modelcontext_core.formats.base import Conversation, Notice, Origin, Reader, Sample, StreamChunk, Trace
+from modelcontext_core.formats.base import Conversation, Notice, Origin, StreamChunk, Trace
 from modelcontext_core.formats.dispatch import iterate, recognise
 from modelcontext_core.formats.framing import look
 from modelcontext_core.formats.merging import merged
+from modelcontext_core.formats.reader import Reader, Sample
 from modelcontext_core.formats.sources import open_members
 
 __all__ = [

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from modelcontext_core.errors import UnreadableTrace
-from modelcontext_core.formats.base import Notice, NoticeKind, Reader, Trace
+from modelcontext_core.formats.asking import lone_object, may_take
+from modelcontext_core.formats.base import Notice, NoticeKind, Trace
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.framing import Layout, documents, look
 from modelcontext_core.formats.nodes import Document, Node
 from modelcontext_core.formats.notices import NoticeList
+from modelcontext_core.formats.reader import Reader
 from modelcontext_core.formats.shapes import Shape, shapes_of
 from modelcontext_core.formats.sources import Source, open_members
 from modelcontext_core.formats.spool import by_trace
@@ -34,9 +36,10 @@ def recognise(layout: Layout, name: str, readers: Sequence[Reader], wanted: Read
     """The first reader that takes any shape of the source; with `wanted`, that reader with the shape that fits best."""
     shapes = shapes_of(layout, name)
     candidates = [wanted] if wanted else readers
+    objects = [lone_object(shape.sample) for shape in shapes]
     for reader in candidates:
-        for shape in shapes:
-            if reader.detect(shape.sample):
+        for shape, members in zip(shapes, objects, strict=True):
+            if may_take(reader.detect, members) and reader.detect(shape.sample):
                 return Recognised(reader=reader, shape=shape)
     # Lines may begin with a header that nobody knows.
     for start in range(1, max(len(shape.sample.nodes) for shape in shapes)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from modelcontext_core.formats.base import Reader, Sample
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.gemini_interactions import is_interaction, tell_interaction
 from modelcontext_core.formats.gemini_parts import (
@@ -17,6 +16,7 @@ from modelcontext_core.formats.gemini_parts import (
     tell_tools,
 )
 from modelcontext_core.formats.nodes import Node
+from modelcontext_core.formats.reader import Reader, Sample
 from modelcontext_core.formats.turns import Turn
 
 __all__ = [

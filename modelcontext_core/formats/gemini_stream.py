@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
-from modelcontext_core.formats.base import Reader, Sample
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.gemini import (
     CANDIDATE_KEYS,
@@ -22,6 +21,7 @@ from modelcontext_core.formats.gemini_interactions import InteractionStream, is_
 from modelcontext_core.formats.gemini_parts import role_of, tell_content, tell_grounding, tell_part
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.partial_args import PartialArguments
+from modelcontext_core.formats.reader import Reader, Sample
 from modelcontext_core.formats.streaming import Block, StreamedTurn, StreamLog, events_of, first_events, raw_text
 from modelcontext_core.formats.turns import Turn
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modelcontext_core.formats.base import Reader, Sample
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.langchain_forms import is_chunk, is_message, tell_message
 from modelcontext_core.formats.langchain_stream import ChunkJoiner, EventLog, is_event, streamed_message
 from modelcontext_core.formats.langchain_text import ReprError, document_of, looks_pasted, message_values, tell_pretty
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_messages import tell_tools
+from modelcontext_core.formats.reader import Reader, Sample
 
 __all__ = ["READER"]
 

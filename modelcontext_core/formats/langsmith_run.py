@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from modelcontext_core.formats import openai_messages
-from modelcontext_core.formats.base import Piece, Reader, Sample
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
+from modelcontext_core.formats.reader import Piece, Reader, Sample
 from modelcontext_core.formats.spans import SpanKind, SpanRecord, SpanStory
 
 __all__ = ["READER"]

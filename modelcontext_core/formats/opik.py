@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from modelcontext_core.formats.base import Piece, Reader, Sample
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.nodes import Node
+from modelcontext_core.formats.reader import Piece, Reader, Sample
 from modelcontext_core.formats.spans import SpanKind, SpanRecord, SpanStory
 
 __all__ = ["READER"]

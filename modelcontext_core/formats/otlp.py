@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Final
 
 from modelcontext_core.formats.attributes import Attributes
-from modelcontext_core.formats.base import Piece
 from modelcontext_core.formats.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.mlflow_spans import span_of as mlflow_span
 from modelcontext_core.formats.nodes import Node
@@ -21,6 +20,7 @@ from modelcontext_core.formats.otel_dialects import (
     tell_vercel,
 )
 from modelcontext_core.formats.otel_events import EventStory, is_event_record
+from modelcontext_core.formats.reader import Piece
 from modelcontext_core.formats.spans import SpanKind, SpanRecord, SpanStory
 
 __all__ = ["attribute_names", "pieces", "read", "span_record", "spans_in"]

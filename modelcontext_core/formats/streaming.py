@@ -10,10 +10,11 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from modelcontext_core.formats.base import Channel, Sample
+from modelcontext_core.formats.base import Channel
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.jsonload import BadJson, loads
 from modelcontext_core.formats.nodes import Node
+from modelcontext_core.formats.reader import Sample
 from modelcontext_core.formats.turns import Turn
 
 __all__ = [

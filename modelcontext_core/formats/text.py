@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from modelcontext_core.formats.base import Reader, Sample
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.nodes import Node
+from modelcontext_core.formats.reader import Reader, Sample
 
 __all__ = ["READER"]
 

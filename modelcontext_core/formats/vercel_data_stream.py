@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from modelcontext_core.formats.attributes import Tree
-from modelcontext_core.formats.base import Reader, Sample
 from modelcontext_core.formats.builder import Builder
 from modelcontext_core.formats.jsonload import BadJson, JsonPath, loads
 from modelcontext_core.formats.nodes import Document, Node
+from modelcontext_core.formats.reader import Reader, Sample
 from modelcontext_core.formats.vercel_ui_stream import StreamedMessage
 
 __all__ = ["READER"]
