@@ -7,10 +7,11 @@ import random
 from functools import cache
 from pathlib import Path
 from typing import Final
+from unittest import mock
 
 from modelcontext_core import Registry
 from modelcontext_core.errors import UnreadableTrace
-from modelcontext_core.formats import READERS, Trace, detect, iter_traces
+from modelcontext_core.formats import READERS, Trace, detect, iter_traces, spool
 from tests.formats.traces import FIXTURES, check
 from tests.fuzz import laws, mutations, worlds
 
@@ -50,6 +51,8 @@ def run(number: int) -> None:
     chosen = rng.choice(_NAMES) if rng.random() < 0.15 else None
     traces = _read(data, name, chosen)
     assert traces == _read(io.BytesIO(data), name, chosen), "a file is read otherwise than its bytes"
+    if number % 8 == 0:
+        _put_aside_law(rng, data, name, chosen, traces)
     try:
         assert detect(data, name) in _NAMES
     except UnreadableTrace as error:
@@ -58,6 +61,24 @@ def run(number: int) -> None:
         for conversation in trace.conversations:
             if len(conversation.messages) <= _MOST_ENCODED:
                 laws.encode_laws(list(conversation.messages), Registry)
+
+
+def _put_aside_law(rng: random.Random, data: bytes, name: str, chosen: str | None, held: list[Trace]) -> None:
+    """Spans that are read trace by trace from the disk, or in parts, say all that they say when they are held."""
+    whole = rng.choice((900, spool.MAX_RECORD_BYTES))
+    with mock.patch.multiple(spool, MAX_HELD_SPAN_BYTES=100, MAX_RECORD_BYTES=whole):
+        put_aside = _read(data, name, chosen)
+    lost = _told(held) - _told(put_aside)
+    assert not lost, f"not told when put aside: {lost}"
+
+
+def _told(traces: list[Trace]) -> set[tuple[str, str]]:
+    return {
+        (each.content, each.reasoning)
+        for trace in traces
+        for conversation in trace.conversations
+        for each in conversation.messages
+    }
 
 
 def _read(data: bytes | io.BytesIO, name: str, chosen: str | None) -> list[Trace]:
