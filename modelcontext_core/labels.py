@@ -166,5 +166,5 @@ def value_label(kind: KeyKind, start: int, end: int, value: str) -> Label | None
     value = value.strip()
     if kind == "web" and not is_http_url(value):
         return None
-    space: Space = "document" if kind in ("document_ref", "known") else kind  # type: ignore[assignment]
+    space: Space = "document" if kind == "document_ref" or kind == "known" else kind
     return Label(start, end, space, value, mine=kind != "known")
