@@ -61,6 +61,7 @@ class Scan:
     baseline: Baseline | None = None
     result: ScanResult | None = None
     version: int = 0
+    _before: tuple[ToolPolicies, ToolPolicies, int, Detectors, ScanResult] | None = None
 
     @property
     def is_saved(self) -> bool:
@@ -97,15 +98,15 @@ class Scan:
     def apply(self, number: int) -> None:
         """Put a suggestion into the pack. The next run counts under it."""
         changed = apply(self.pack, self._done.suggestions[number])
+        self._count_anew()
         self.pack = replace(changed, name="suggested") if changed.name == DEFAULT_POLICIES.name else changed
         self.applied += 1
-        self.result = None
 
     def use(self, pack: ToolPolicies) -> None:
         """Count under another pack from the next run on."""
+        self._count_anew()
         self.pack = self.base = pack
         self.applied = 0
-        self.result = None
 
     def reset(self) -> None:
         """Take every applied suggestion back."""
@@ -114,8 +115,19 @@ class Scan:
     def look_for(self, detectors: Detectors) -> None:
         """Use other detectors from the next run on."""
         if detectors != self.detectors:
+            self._count_anew()
             self.detectors = detectors
-            self.result = None
+
+    def _count_anew(self) -> None:
+        if self.result is not None:
+            self._before = (self.base, self.pack, self.applied, self.detectors, self.result)
+        self.result = None
+
+    def go_back(self) -> bool:
+        """After a run that was stopped: count as before it. False when nothing was counted before."""
+        if self._before is not None:
+            self.base, self.pack, self.applied, self.detectors, self.result = self._before
+        return self.result is not None
 
     def accept(self, key: RowKey, reason: str, until: str) -> None:
         """Accept a leak. Raises `BaselineError` without a reason."""

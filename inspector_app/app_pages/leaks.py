@@ -13,11 +13,14 @@ def _page() -> None:
     current = state.save(state.load(LeaksState))
     scan = leaks_open.opened(current)
     state.keep("leaks_open", scan.key if scan else None)
+    # Always the first: what is drawn below it stays as it was, dimmed, while it is counted anew.
+    progress = st.container(key="leaks_progress")
     if scan is None:
         with st.container(key="opening"):
             leaks_open.empty_page(state.load(LeaksState))
     elif scan.result is None:
-        leaks_open.scan_now(scan)
+        with progress:
+            leaks_open.scan_now(scan)
     else:
         leaks_work.work_area(state.load(LeaksState), scan)
 

@@ -63,17 +63,23 @@ def _fail(problem: str) -> None:
 
 def scan_now(scan: Scan) -> None:
     """Scan what is open, showing how far it is; then the page is drawn anew with the result."""
-    bar = st.progress(0.0)
-    amount = st.empty()
-    st.button(words.leaks.STOP, key="leaks_stop", icon=":material/stop_circle:", on_click=_stop, args=(scan.key,))
+    with st.container(horizontal=True, key="leaks_scan", gap="small", vertical_alignment="center"):
+        st.text(words.leaks.SCANNING)
+        bar = st.progress(0.0)
+        amount = st.empty()
+        st.button(words.leaks.STOP, key="leaks_stop", icon=":material/stop_circle:", on_click=_stop, args=(scan.key,))
+    if not scan.version:
+        st.caption(words.leaks.SCANNING_FIRST)
     total = max(1, scan.size)
+    amount.caption(words.leaks.done(0.0, total / 1e6))
     seen = {"scan": 0, "measure": 0}
 
     def progress(step: str, size: int) -> None:
         # Drawing is also where a press of Stop, or another page, ends this run.
         seen[step] += size
         bar.progress(min(1.0, seen["scan"] / total))
-        amount.caption(words.leaks.done(seen["scan"] / 1e6, total / 1e6))
+        scanning = step == "scan"
+        amount.caption(words.leaks.done(seen["scan"] / 1e6, total / 1e6) if scanning else words.leaks.MEASURING)
 
     scan.run(progress)
     # Drawn anew without the bar and the button.
@@ -81,6 +87,9 @@ def scan_now(scan: Scan) -> None:
 
 
 def _stop(key: str) -> None:
+    scan = leak_scans.scans().get(key)
+    if scan is not None and scan.go_back():
+        return
     leak_scans.scans().forget(key)
     state.save(LeaksState(problem=words.leaks.STOPPED))
 
@@ -88,8 +97,7 @@ def _stop(key: str) -> None:
 def empty_page(current: LeaksState) -> None:
     """Draw the page without a source: what it is for, the inputs, the samples."""
     if current.problem:
-        of_link = current.problem == words.opening.BAD_LINK
-        title = words.opening.LINK_TITLE if of_link else words.opening.UNREADABLE_TITLE
+        title = words.leaks.PROBLEM_TITLES.get(current.problem, words.opening.UNREADABLE_TITLE)
         error_card(title, current.problem, key="leaks_problem")
     else:
         st.title(words.leaks.EMPTY_TITLE, anchor=False)

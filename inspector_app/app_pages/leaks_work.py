@@ -148,7 +148,7 @@ def _findings(current: LeaksState, scan: Scan, report: LeakReport, query: str) -
         number = _list(current, scan, found, hash(query))
         leaks_options.accept(scan, report, found[number])
     with right:
-        _message(scan, found[number])
+        _message(scan, found[number], low=current.view == "coverage")
 
 
 def _list(current: LeaksState, scan: Scan, found: list[Occurrence], version: int) -> int:
@@ -172,7 +172,7 @@ def _list(current: LeaksState, scan: Scan, found: list[Occurrence], version: int
     return number
 
 
-def _message(scan: Scan, occurrence: Occurrence) -> None:
+def _message(scan: Scan, occurrence: Occurrence, *, low: bool) -> None:
     where = f"messages[{occurrence.message}].{occurrence.path}" if occurrence.message >= 0 else occurrence.path
     st.code(displayable("  ".join(filter(None, (where, occurrence.json_path)))), language=None)
     if occurrence.message < 0:
@@ -186,12 +186,13 @@ def _message(scan: Scan, occurrence: Occurrence) -> None:
     version = f"{scan.key}:{scan.version}:{occurrence.trace}:{occurrence.conversation}:{occurrence.message}"
     linked_view(
         view_part(analysis, [part], 0),
-        key="leak_message",
+        # Its height is fitted once: a view that leaves it less room has one of its own.
+        key="leak_message_low" if low else "leak_message",
         titles=words.leaks.MESSAGE_TITLES,
         rev=version,
         base=version,
         goto=occurrence.message,
         detail=False,
         alone=True,
-        least=170,
+        least=98 if low else 170,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any, Final, cast
-from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
@@ -110,7 +109,7 @@ def _menu(opened: OpenStore, chosen: SessionHead | None) -> None:
     elif st.button(words.sessions.IMPORT, key="sessions_import", icon=":material/upload:", width="stretch"):
         sessions_change.import_dialog(opened)
     st.caption(words.sessions.LINK)
-    st.code(f"?{urlencode(state.load(SessionsState).shareable().to_query())}", language=None)
+    st.code(state.link(state.load(SessionsState).shareable()), language=None, wrap_lines=True)
 
 
 # --- the list

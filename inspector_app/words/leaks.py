@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector_app.words.common import OurName, bytes_text, plural
+from inspector_app.words.opening import BAD_LINK, LINK_TITLE, UNKNOWN_SAMPLE
 
 PAGE: Final = "Leaks"
 EMPTY_TITLE: Final = "Find the place that masking forgot"
@@ -21,8 +22,19 @@ NO_SUCH_PATH: Final = "There is no such file or folder on this machine, or it ma
 NOTHING_IN_IT: Final = "There is no file in this folder."
 BAD_REPORT: Final = "This report is damaged, or of another version of this tool."
 GONE: Final = "What this link opened is gone: uploads are kept for 15 minutes. Open it again."
+SCANNING: Final = "Scanning"
+SCANNING_FIRST: Final = "Every message is encoded as the model would get it, and searched for raw ids."
+MEASURING: Final = "measuring what each rule would change"
 STOP: Final = "Stop"
-STOPPED: Final = "The scan was stopped."
+STOPPED: Final = "Nothing of it was kept. Open the same traces again to scan them."
+PROBLEM_TITLES: Final = {
+    BAD_LINK: LINK_TITLE,
+    UNKNOWN_SAMPLE: LINK_TITLE,
+    GONE: "No longer here",
+    STOPPED: "The scan was stopped",
+}
+LINK: Final = "Link to this view"
+LINK_PRIVATE: Final = "Link to this view (uploaded traces are no part of a link)"
 VIEW: Final = "What is shown"
 VIEWS: Final = {"heat": "Heat map", "coverage": "Coverage", "along": "Along the messages", "top": "Top ids"}
 KNOWN: Final = "Which raw ids"
@@ -46,7 +58,7 @@ WHAT_TO_DO: Final = "What to do"
 WHAT_TO_DO_HINT: Final = "effect measured on the loaded traces"
 APPLY: Final = "Apply"
 NOTHING_TO_DO: Final = "Nothing: no raw id is left that a rule could replace."
-SAVED_ONLY: Final = "A saved report: to apply a suggestion or to see messages, open the traces themselves."
+SAVED_ONLY: Final = "of a saved report: to apply it, open the traces"
 RESET: Final = "Take applied rules back"
 NO_LEAKS: Final = "No raw id is left. What the user typed is left on purpose and not counted."
 FACT_LEFT: Final = "Raw ids left"
@@ -68,7 +80,7 @@ FINDING_COLUMNS: Final = {
     "known": "Known",
 }
 MESSAGE_TITLES: Final = ("Durable", "what your application stores", "Handle", "as the model reads it")
-MESSAGE_GONE: Final = "The message cannot be shown: its trace is not at hand."
+MESSAGE_GONE: Final = "The message cannot be shown: its trace is not at hand. Open the traces themselves to see it."
 IN_TOOLS: Final = "This stands in a tool definition, not in a message."
 COVERAGE_TITLE: Final = "Coverage"
 COVERAGE_HINT: Final = "every position of a conversation, and what becomes of identifiers there"
@@ -220,8 +232,9 @@ def skipped(kinds: int) -> str:
 
 def findings(shown: int, total: int, traces: int) -> str:
     """Above the list."""
-    listed = "" if shown >= total else f", {shown:,} listed"
-    return f"{total:,} {plural(total, 'finding')} in {traces:,} {plural(traces, 'trace')}{listed}"
+    among = f"in {traces:,} {plural(traces, 'trace')}"
+    found = f"{total:,} {plural(total, 'finding')}"
+    return f"{found} {among}" if shown >= total else f"{found} · {shown:,} listed, {among}"
 
 
 def rule_line(rule: str, sure: OurName) -> str:
@@ -251,7 +264,7 @@ def known(yes: bool) -> str:
 
 def texts(number: int, characters: int) -> str:
     """How much was scanned at a position."""
-    return f"{number:,} · {bytes_text(characters)}" if number else "0"
+    return f"{number:,} {plural(number, 'text')} · {bytes_text(characters)}" if number else "0"
 
 
 def replaced(number: int) -> str:

@@ -73,11 +73,15 @@ def test_a_folder_is_scanned(tmp_path: Path) -> None:
 
 
 def test_applying_a_suggestion_brings_the_predicted_number() -> None:
-    """One click: the next scan leaves what the card said, and taking it back restores the leaks."""
+    """One click: the next scan leaves what the card said; stopping it, or taking it back, restores the leaks."""
     scan = leak_scans.open_files("a.json", [("a.json", openai_json().encode())])
+    assert not scan.go_back()
     scan.run(lambda _step, _size: None)
     assert scan.result is not None
     before, first = scan.result.report.totals.leaks, scan.result.suggestions[0]
+    scan.apply(0)
+    assert scan.go_back()
+    assert (0, before) == (scan.applied, scan.result.report.totals.leaks)
     scan.apply(0)
     scan.run(lambda _step, _size: None)
     assert scan.result is not None

@@ -1,15 +1,19 @@
 // Tools and roles by field: each cell is a button that prints its number. Arrow keys move, Enter picks.
 
+const figure = (number) => number.toLocaleString("en-US");
+const LONGEST = 9;
+
 function cellText(cell) {
   const node = document.createDocumentFragment();
-  node.append(document.createTextNode(cell.count || cell.missed ? String(cell.count) : "0"));
-  if (cell.missed) node.append(el("small", "", " +" + cell.missed));
+  node.append(document.createTextNode(figure(cell.count)));
+  if (cell.missed) node.append(el("small", "", " +" + figure(cell.missed)));
   return node;
 }
 
 function cellNode(view, row, column, cell) {
   const node = button("cell heat-" + cell.level, undefined, () => view.component.setTriggerValue("cell", [row, column]));
   node.append(cellText(cell));
+  node.classList.toggle("long", node.textContent.length > LONGEST);
   if (cell.missed && !cell.count) node.classList.add("missed-only");
   const on = view.data.chosen[0] === row && view.data.chosen[1] === column;
   node.classList.toggle("on", on);
@@ -27,7 +31,7 @@ function rowNode(view, row, index) {
   row.cells.forEach((cell, column) => { const td = el("td"); td.appendChild(cellNode(view, index, column, cell)); line.appendChild(td); });
   const all = el("td", "all"), bar = el("span", "bar");
   bar.style.width = row.share + "px";
-  all.append(bar, el("b", "", row.all));
+  all.append(bar, el("b", "", figure(row.all)));
   line.appendChild(all);
   return line;
 }
@@ -51,7 +55,7 @@ function move(view, event) {
 function draw(view) {
   const node = el("div", "panel"), header = el("header"), grid = el("table"), head = el("tr"), top = el("thead"), body = el("tbody");
   header.append(el("b", "", view.data.words.title), el("span", "", view.data.words.hint));
-  head.append(el("th", "name", view.data.words.producer), ...view.data.columns.map((name) => el("th", "", name)), el("th", "", view.data.words.all));
+  head.append(el("th", "name", view.data.words.producer), ...view.data.columns.map((name) => el("th", "", name)), el("th", "all", view.data.words.all));
   top.appendChild(head);
   view.data.rows.forEach((row, index) => body.appendChild(rowNode(view, row, index)));
   grid.append(top, body);
