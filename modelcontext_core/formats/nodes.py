@@ -111,18 +111,15 @@ class Node:
     def get(self, *keys: str) -> Node:
         """The member under the first of `keys` that exists and is not `null`, else a missing (or null) node."""
         members = self.value
-        missing: Any = MISSING
-        name = keys[0]
         if isinstance(members, dict):
             for key in keys:
-                value = members.get(key, MISSING)
-                if value is MISSING:
-                    continue
+                value = members.get(key)
                 if value is not None:
                     return Node(value, self, key, self.document)
-                if missing is MISSING:
-                    missing, name = None, key
-        return Node(missing, self, name, self.document)
+            for key in keys:
+                if key in members:
+                    return Node(None, self, key, self.document)
+        return Node(MISSING, self, keys[0], self.document)
 
     def at(self, *steps: str | int) -> Node:
         """The value at the end of a path of keys and indices (a negative index counts from the end)."""

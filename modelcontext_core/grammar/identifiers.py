@@ -50,7 +50,7 @@ _UNFIT: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 
 def may_be_mined(value: str) -> bool:
     """Whether an identity may be taken from `value` when it is not known yet: no placeholder, no handle, no prose."""
-    return (
+    return is_uuid(value) or (  # most are, and then the rest is so
         MIN_MINED_CHARACTERS <= len(value) <= MAX_MINED_CHARACTERS
         and _UNFIT.search(value) is None
         and any(map(str.isalnum, value))

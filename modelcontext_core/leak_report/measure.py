@@ -73,7 +73,8 @@ def measure(
     outlines = [list(map(_outline, conversation.messages)) for conversation in trace.conversations]
     effects = {}
     for tool in wanted:
-        after = _after(trace, outlines, packs[tool], detectors, leaks)
+        touched = _touched(outlines, {each for each in present if each in packs[tool]})
+        after = before + _difference(trace, touched, packs[tool], detectors, leaks)
         effects[tool] = Effect(before[tool], after[tool], before.total(), after.total(), 1)
     return effects
 
@@ -105,23 +106,27 @@ def _by_producer(leaks: Leaks) -> Counter[str]:
     return found
 
 
-def _after(
-    trace: Trace, outlines: Sequence[Sequence[_Outline]], pack: ToolPolicies, detectors: Detectors, leaks: Leaks
-) -> Counter[str]:
-    """The leaks of each producer under `pack`: counted again where it can have changed something."""
-    kept = [
-        [index for index, each in enumerate(messages) if each.marked or any(tool in pack for tool in each.tools)]
-        for messages in outlines
-    ]
+def _touched(outlines: Sequence[Sequence[_Outline]], declared: set[str]) -> list[list[int]]:
+    """The positions of the messages of each conversation in which something can change."""
     # A limit on the messages of all branches must not be met by fewer messages than in the whole trace.
     if len(outlines) * sum(map(len, outlines)) > MAX_MESSAGES_PER_CONVERSATION:
-        kept = [list(range(len(messages))) for messages in outlines]
-    found = _by_producer(leaks)
-    again = [set(indices) for indices in kept]
+        return [list(range(len(messages))) for messages in outlines]
+    return [
+        [index for index, (tools, marked) in enumerate(messages) if marked or not declared.isdisjoint(tools)]
+        for messages in outlines
+    ]
+
+
+def _difference(
+    trace: Trace, touched: Sequence[Sequence[int]], pack: ToolPolicies, detectors: Detectors, leaks: Leaks
+) -> Counter[str]:
+    """How many more leaks each producer has under `pack`, or fewer: counted again where something can have changed."""
+    found: Counter[str] = Counter()
+    again = [set(indices) for indices in touched]
     for (conversation, message, producer), times in leaks.items():
         if message in again[conversation]:
             found[producer] -= times
-    for encoded in encoded_conversations(_only(trace, kept, pack), pack, spans=False):
+    for encoded in encoded_conversations(_only(trace, touched, pack), pack, spans=False):
         for (_, message, producer), times in count_leaks(encoded, detectors).items():
             if message >= 0:
                 found[producer] += times
