@@ -14,28 +14,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from inspector_app import __version__, data
+from inspector_app import __version__, data, tidying
 from inspector_app.shelf import Shelf, new_key
 from inspector_app.views.analysis import Analysis
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Trace
 from modelcontext_core.leak_report.baseline import Baseline, Judged, judge
-from modelcontext_core.leak_report.batch import (
-    Piece,
-    Progress,
-    ScanResult,
-    Settings,
-    locally,
-    make_tasks,
-    named_traces,
-    pieces_of,
-    scan_files,
-)
+from modelcontext_core.leak_report.batch import Progress, ScanResult, Settings, named_traces, scan_files
 from modelcontext_core.leak_report.report import RowKey
 from modelcontext_core.leak_report.report_json import SavedReport, dump_report, load_report
+from modelcontext_core.leak_report.runners import locally
 from modelcontext_core.leak_report.sarif import sarif_log
 from modelcontext_core.leak_report.suggestions import Comparison, apply, compare
+from modelcontext_core.leak_report.tasks import Piece, make_tasks, pieces_of
 from modelcontext_core.leak_report.trace_scan import Occurrence, encoded_conversations
 from modelcontext_core.leaks import IdentifierLeak
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
@@ -43,6 +35,7 @@ from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
 __all__ = ["Scan", "hold", "is_report", "of_trace", "open_files", "open_path", "scans", "today"]
 
 _MOST_HELD: Final = 8
+_MOST_HELD_BYTES: Final = 256 * 1024 * 1024  # of uploaded files, in all scans together
 _REPORT_MARK: Final = b'{"schema":"modelcontext-leaks/'
 
 
@@ -240,10 +233,16 @@ def _saved(name: str, content: bytes) -> Scan:
 
 
 def _fit(held: list[Scan]) -> bool:
-    return len(held) <= _MOST_HELD
+    files = sum(len(content) for scan in held for content in scan.files.values())
+    return len(held) <= _MOST_HELD and files <= _MOST_HELD_BYTES
 
 
-_SCANS: Final[Shelf[Scan]] = Shelf(fits=_fit)
+def _let_go(scan: Scan) -> None:
+    scan.files.clear()
+    tidying.soon()
+
+
+_SCANS: Final[Shelf[Scan]] = Shelf(fits=_fit, close=_let_go)
 
 
 def scans() -> Shelf[Scan]:

@@ -64,7 +64,7 @@ IMPURE = {
     "subprocess", "tempfile", "threading", "time", "urllib.request",
 }  # fmt: skip
 MAY_BE_IMPURE = (
-    "formats", "contextstate", "testing", "simulate", "chunking", "stream_check", "detectors", "leak_report.batch",
+    "formats", "contextstate", "testing", "simulate", "chunking", "stream_check", "detectors", "leak_report.runners",
     "leak_report.cluster",
 )  # fmt: skip
 

@@ -34,11 +34,13 @@ from modelcontext_core.detectors import DETECTORS, Detectors, UserPattern
 from modelcontext_core.errors import ModelContextError
 from modelcontext_core.files import write_whole
 from modelcontext_core.leak_report.baseline import Baseline, Judged, judge
-from modelcontext_core.leak_report.batch import Piece, ScanResult, Settings, locally, make_tasks, pieces_of, scan_files
+from modelcontext_core.leak_report.batch import ScanResult, Settings, scan_files
 from modelcontext_core.leak_report.report import LeakReport
 from modelcontext_core.leak_report.report_json import SavedReport, dump_report, load_report, report_json
+from modelcontext_core.leak_report.runners import locally
 from modelcontext_core.leak_report.sarif import sarif_log
 from modelcontext_core.leak_report.suggestions import Suggestion, apply
+from modelcontext_core.leak_report.tasks import Piece, make_tasks, pieces_of
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
 
 __all__ = ["COMMAND"]

@@ -1,8 +1,8 @@
 """Leaks of many traces: found, counted, explained, and mended by rules.
 
 - `places`, `trace_scan`: what of one trace the model reads, and the raw ids in it; `coverage`: how each position fares
-- `rows`, `report`: counts that can be added in any order, and the report that holds them; `batch`, `cluster`: the same
-  over folders, on all cores or on several machines
+- `rows`, `report`: counts that can be added in any order, and the report that holds them; `tasks`, `batch`: the same
+  over folders, run by `runners` (all cores) or `cluster` (several machines)
 - `suggestions`, `measure`: rules for tools that nobody declared, and what each would change
 - `baseline`, `report_json`, `sarif`: what was accepted, the report as a file, findings for code scanning
 """

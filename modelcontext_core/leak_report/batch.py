@@ -1,22 +1,18 @@
 """The leak scan over many files: small tasks, pure functions, any number of processes.
 
-A task is a few files, or a range of lines of a large one. `scan_task` reads its traces and gives one report, the
-proposals of discovery, and the effect of the suggestions that the task's own traces lead to. Most traces of a source
-lead to the same ones; where all traces together lead to another rule, `measure_task` measures that again. Both only
-need what is in the task and the settings, so a process pool and a cluster run the same code, and the results add up in
-any order.
+`scan_task` reads the traces of a task and gives one report, the proposals of discovery, and the effect of the
+suggestions that the task's own traces lead to. Most traces of a source lead to the same ones; where all traces together
+lead to another rule, `measure_task` measures that again. Both only need what is in the task and the settings, so a
+process pool and a cluster run the same code, and the results add up in any order.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
-from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple, Protocol, TypeVar
+from typing import BinaryIO, Final, NamedTuple
 
 from modelcontext_core import formats
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
@@ -24,6 +20,7 @@ from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Trace
 from modelcontext_core.leak_report.measure import NOTHING, Effect, measure, tools_of
 from modelcontext_core.leak_report.report import Collector, LeakReport
+from modelcontext_core.leak_report.runners import Runner
 from modelcontext_core.leak_report.suggestions import (
     ProposalKey,
     Proposals,
@@ -34,51 +31,27 @@ from modelcontext_core.leak_report.suggestions import (
     propose,
     with_effects,
 )
+from modelcontext_core.leak_report.tasks import Piece, Task
 from modelcontext_core.leak_report.trace_scan import Leaks
 from modelcontext_core.limits import MIB
 from modelcontext_core.policies import DEFAULT_POLICIES, Proposal, ToolPolicies
 
 __all__ = [
     "Measured",
-    "Piece",
     "Progress",
-    "Runner",
     "ScanResult",
     "Settings",
-    "Task",
-    "bounded",
-    "locally",
-    "make_tasks",
     "measure_task",
     "named_traces",
-    "pieces_of",
     "scan_files",
     "scan_task",
 ]
 
-_TASK_BYTES: Final = 4 * MIB
-_TASK_FILES: Final = 100
-_RANGE_BYTES: Final = 8 * MIB
 _MAX_MEASURED: Final = 40
 # How much text of traces is held until their suggestions are measured.
 _HELD_CHARACTERS: Final = 8 * MIB
-_LINES_TRIED: Final = 20
-_TRIED_BYTES: Final = 8 * MIB
 
-_Result = TypeVar("_Result")
-_Given = TypeVar("_Given")
 Opener = Callable[[str], BinaryIO]
-
-
-class Piece(NamedTuple):
-    """A file, or the lines of it that begin in `[start, end)`; `end` is -1 for all of it. `first` is the number of its
-    first record, for the names of traces."""
-
-    path: str
-    size: int
-    start: int = 0
-    end: int = -1
-    first: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +64,6 @@ class Settings:
     values: bool = False
     suggest: bool = True
     opener: Opener | None = None
-
-
-Task = tuple[Piece, ...]
 
 
 class Measured(NamedTuple):
@@ -115,58 +85,6 @@ class ScanResult:
     suggestions: Sequence[Suggestion] = ()
     measured: Mapping[str, Measured] = field(default_factory=dict)
     tools: frozenset[str] = frozenset()
-
-
-# --- tasks
-
-
-def make_tasks(pieces: Iterable[Piece]) -> Iterator[Task]:
-    """The pieces in tasks of about the same work."""
-    waiting: list[Piece] = []
-    size = 0
-    for piece in pieces:
-        waiting.append(piece)
-        size += piece.size
-        if size >= _TASK_BYTES or len(waiting) >= _TASK_FILES:
-            yield tuple(waiting)
-            waiting, size = [], 0
-    if waiting:
-        yield tuple(waiting)
-
-
-def pieces_of(path: str | Path, format_name: str = "") -> Iterator[Piece]:
-    """A local file as pieces: a large one whose lines are traces by themselves is cut between lines."""
-    path = Path(path)
-    size = path.stat().st_size
-    if size < 2 * _RANGE_BYTES or not _lines_are_traces(path, format_name):
-        yield Piece(str(path), size)
-        return
-    start = first = 0
-    with path.open("rb") as file:
-        while start < size:
-            file.seek(start)
-            block = file.read(_RANGE_BYTES)
-            rest = file.readline() if start + len(block) < size else b""
-            end = start + len(block) + len(rest)
-            yield Piece(str(path), end - start, start, end, first)
-            first += block.count(b"\n") + rest.count(b"\n")
-            start = end
-
-
-def _lines_are_traces(path: Path, format_name: str) -> bool:
-    """Whether each line of a file is one JSON document and one trace: only then may it be cut anywhere."""
-    with path.open("rb") as file:
-        lines = file.read(_TRIED_BYTES).splitlines(keepends=True)
-    # Whether a format joins the lines of a source may depend on what stands in them: it is tried on the first ones.
-    whole = [line for line in lines if line.endswith(b"\n")][:_LINES_TRIED]
-    if not all(line.startswith(b"{") and line.rstrip().endswith(b"}") for line in whole):
-        return False
-    try:
-        name = format_name or formats.detect(path)
-        found = sum(1 for _ in formats.iter_traces(b"".join(whole), format=name))
-    except UnreadableTrace:
-        return False
-    return found == len(whole) > 1
 
 
 # --- work
@@ -290,62 +208,10 @@ def _reason(error: Exception) -> str:
     return (error.strerror or type(error).__name__) if isinstance(error, OSError) else str(error)
 
 
-# --- running
-
-
-class Runner(Protocol):
-    """Runs the same function on many tasks, here or elsewhere: each task comes back with its result, in any order.
-    Closing the iterator stops the work."""
-
-    def __call__(
-        self, work: Callable[[Task, _Given], _Result], tasks: Iterable[Task], given: _Given, /
-    ) -> Iterator[tuple[Task, _Result]]:
-        """Yield every task with what `work(task, given)` gives."""
-        ...
-
+# --- a whole scan
 
 # Told after every task: the step (`scan`, then `measure`), and the bytes of the task. May raise to stop.
 Progress = Callable[[str, int], None]
-
-
-def locally(processes: int) -> Runner:
-    """A runner on this machine. One process works in the caller's; several hold two tasks each, no more, so that
-    memory stays bounded."""
-    return _here if processes <= 1 else partial(_in_processes, processes)
-
-
-def _here(
-    work: Callable[[Task, _Given], _Result], tasks: Iterable[Task], given: _Given, /
-) -> Iterator[tuple[Task, _Result]]:
-    for task in tasks:
-        yield task, work(task, given)
-
-
-def _in_processes(
-    processes: int, work: Callable[[Task, _Given], _Result], tasks: Iterable[Task], given: _Given, /
-) -> Iterator[tuple[Task, _Result]]:
-    # Spawned workers: a forked one would inherit the threads and locks of whoever called.
-    executor = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
-    try:
-        yield from bounded(executor, work, tasks, given, 2 * processes)
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
-
-
-def bounded(
-    executor: Executor, work: Callable[[Task, _Given], _Result], tasks: Iterable[Task], given: _Given, most: int
-) -> Iterator[tuple[Task, _Result]]:
-    """Run tasks with at most so many of them under way."""
-    coming = iter(tasks)
-    running: dict[Future[_Result], Task] = {}
-    while True:
-        while len(running) < most and (task := next(coming, None)) is not None:
-            running[executor.submit(work, task, given)] = task
-        if not running:
-            return
-        done, _ = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            yield running.pop(future), future.result()
 
 
 def scan_files(

@@ -13,7 +13,8 @@ from typing import Any, BinaryIO, Final, TypeVar, cast
 import fsspec
 from distributed import Client, LocalCluster, as_completed
 
-from modelcontext_core.leak_report.batch import Piece, Runner, Task
+from modelcontext_core.leak_report.runners import Runner
+from modelcontext_core.leak_report.tasks import Piece, Task
 
 __all__ = ["connected", "find_pieces", "local_cluster", "on_cluster", "open_path"]
 

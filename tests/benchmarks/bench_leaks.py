@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from modelcontext_core.leak_report.batch import Settings, locally, make_tasks, pieces_of, scan_files
+from modelcontext_core.leak_report.batch import Settings, scan_files
+from modelcontext_core.leak_report.runners import locally
+from modelcontext_core.leak_report.tasks import make_tasks, pieces_of
 
 UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 SENTENCE = "the order was shipped from store and waits in customs until papers arrive for customer review today"

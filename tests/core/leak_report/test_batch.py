@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from modelcontext_core.leak_report import batch
-from modelcontext_core.leak_report.batch import Settings, Task, locally, make_tasks, pieces_of, scan_files
+from modelcontext_core.leak_report import tasks as tasks_module
+from modelcontext_core.leak_report.batch import Settings, scan_files
+from modelcontext_core.leak_report.runners import locally
 from modelcontext_core.leak_report.suggestions import apply
+from modelcontext_core.leak_report.tasks import Task, make_tasks, pieces_of
 from tests.core.leak_report.leaking import A, B, C, openai_json
 
 
@@ -42,7 +45,7 @@ def test_one_and_two_processes_give_the_same(folder: Path) -> None:
 def test_large_files_are_cut_between_lines(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pieces of a file of lines give the same report as the file, names of records included."""
     whole = scan_files(tasks(folder), Settings(), locally(1))
-    monkeypatch.setattr(batch, "_RANGE_BYTES", 650)
+    monkeypatch.setattr(tasks_module, "_RANGE_BYTES", 650)
     pieces = [(piece,) for path in sorted(folder.iterdir()) for piece in pieces_of(path)]
 
     assert 3 < len(pieces)

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 import fsspec
 import pytest
 
-from modelcontext_core.leak_report.batch import Settings, locally, scan_files
+from modelcontext_core.leak_report.batch import Settings, scan_files
 from modelcontext_core.leak_report.cluster import find_pieces, local_cluster, on_cluster, open_path
+from modelcontext_core.leak_report.runners import locally
 from tests.core.leak_report.leaking import A, B, C, openai_json
 
 
