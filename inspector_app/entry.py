@@ -31,7 +31,7 @@ gc.set_threshold(50_000, 20, 100)
 def _warm_up() -> None:
     """Load what the first page and the first trace need, while nobody waits for it.
 
-    What is loaded then stays: it is taken out of the search for garbage that Streamlit makes after every run.
+    What is loaded then stays: it is taken out of every later search for garbage.
     """
     import pandas  # noqa: F401
 
