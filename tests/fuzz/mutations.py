@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import random
+import warnings
+import zipfile
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any, Final
@@ -39,6 +42,11 @@ _ODD: Final[Sequence[Any]] = (
     *({"type": "text"}, {"type": "text", "text": None}, {"role": 7}, {"role": "user"}, [{"role": "tool"}], "{}", "[1]"),
     *('{"a": [1, {"b": "c"}]}', float("nan"), float("inf"), {"": {"": ""}}, "2026-01-01T00:00:00Z", 1767225600),
 )  # fmt: skip
+_PACKINGS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+_MEMBERS: Final = (
+    *("conversations.json", "conversations.json", "a/b.jsonl", "trace.json", "x.eval", "journal/summaries.json"),
+    *("../../etc/passwd", "/x.json", "a\\b.json", "\u202ex.json", "__MACOSX/._x.json", "a/", "x" * 300, ".hidden.json"),
+)
 _TOKENS: Final = (
     *(b"{", b"}", b"[", b"]", b'"', b"\\", b",", b":", b"\n", b"\r", b"\r\n", b"\n\n", b"\0", b"\xff", b"\xc3", b" "),
     *(b"data: ", b"data:[DONE]\n\n", b"event: x\n", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"null"),
@@ -90,7 +98,19 @@ def packed(rng: random.Random, data: bytes) -> bytes:
         return data.decode("utf-8", "replace").encode(rng.choice(("utf-16", "utf-16-le", "utf-16-be", "utf-32")))
     if kind == 4:
         return data.replace(b"\n", b"\r\n")
-    return data
+    return _zipped(rng, data) if kind == 5 else data
+
+
+def _zipped(rng: random.Random, data: bytes) -> bytes:
+    """An archive that holds the bytes, some of them or none, under names that are right or wrong, at times damaged."""
+    out = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(out, "w", rng.choice(_PACKINGS)) as archive:
+        warnings.simplefilter("ignore")  # of names that are there twice
+        for _ in range(rng.choice((0, 1, 1, 1, 2, 3))):
+            name = rng.choice(_MEMBERS)
+            archive.writestr(zipfile.ZipInfo(name or "x", (2026, 1, 1, 0, 0, 0)), data if rng.random() < 0.8 else b"{}")
+    packed = out.getvalue()
+    return damaged(rng, packed) if rng.random() < 0.4 else packed
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:

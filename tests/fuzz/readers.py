@@ -12,14 +12,16 @@ from unittest import mock
 from modelcontext_core import Registry
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats import READERS, Trace, detect, iter_traces, spool
+from modelcontext_core.limits import MAX_RECORD_BYTES
 from tests.formats.traces import FIXTURES, check
-from tests.fuzz import laws, mutations, worlds
+from tests.fuzz import databases, laws, mutations, worlds
 
 __all__ = ["SAMPLES", "run", "source", "sources"]
 
 SAMPLES: Final = Path(__file__).resolve().parents[2] / "sample_sessions"
 _NAMES: Final = [reader.name for reader in READERS]
 _MOST_ENCODED: Final = 40
+_SQLITE: Final = b"SQLite format 3\0"
 _EXTRA: Final = (worlds.UUID_A, "doc-000001", f"see {worlds.UUID_B}", "doc://1", '<ref id="chunk://1"/>')
 
 
@@ -35,7 +37,9 @@ def source(rng: random.Random) -> tuple[str, bytes]:
     name, data = rng.choice(sources())
     if len(data) > 40_000 and rng.random() < 0.9:
         name, data = rng.choice(sources())
-    if rng.random() < 0.55:
+    if data.startswith(_SQLITE):
+        data = databases.rewritten(rng, data)
+    elif rng.random() < 0.55:
         data = mutations.rebuilt(rng, data, _EXTRA)
     if rng.random() < 0.45:
         data = mutations.damaged(rng, data)
@@ -65,7 +69,7 @@ def run(number: int) -> None:
 
 def _put_aside_law(rng: random.Random, data: bytes, name: str, chosen: str | None, held: list[Trace]) -> None:
     """Spans that are read trace by trace from the disk, or in parts, say all that they say when they are held."""
-    whole = rng.choice((900, spool.MAX_RECORD_BYTES))
+    whole = rng.choice((900, MAX_RECORD_BYTES))
     with mock.patch.multiple(spool, MAX_HELD_SPAN_BYTES=100, MAX_RECORD_BYTES=whole):
         put_aside = _read(data, name, chosen)
     lost = _told(held) - _told(put_aside)
