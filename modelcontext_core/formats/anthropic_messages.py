@@ -60,10 +60,9 @@ def _known(node: Node) -> bool:
 def _has_own_blocks(messages: Node) -> bool:
     """True when one of the messages has a block that only this API writes."""
     for message in messages:
-        content = message.get("content")
-        if not content.is_list or not message.has("role"):
+        if not message.has_list("content") or not message.has("role"):
             continue
-        for block in content:
+        for block in message.get("content"):
             kind = block.get("type").text
             if kind in _OWN_BLOCKS or (kind in ("image", "document") and block.get("source").has("type")):
                 return True

@@ -101,6 +101,14 @@ class _Stranger(Node):
         self.asked.update(keys)
         return not keys
 
+    def has_text(self, key: str) -> bool:
+        self.asked.add(key)
+        return False
+
+    def has_list(self, key: str) -> bool:
+        self.asked.add(key)
+        return False
+
     def has_any(self, keys: frozenset[str]) -> bool:
         self.asked.update(keys)
         return False

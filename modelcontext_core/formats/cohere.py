@@ -52,10 +52,9 @@ def _is_v2_request(node: Node) -> bool:
 def _is_own(message: Node) -> bool:
     if message.has("tool_plan") and message.get("role").text == "assistant" and message.get("tool_plan").is_text:
         return True
-    content = message.get("content")
-    if not content.is_list:
+    if not message.has_list("content"):
         return False
-    part = content.at(0)
+    part = message.at("content", 0)
     return part.get("type").text == "document" and part.get("document").has("data")
 
 

@@ -54,7 +54,7 @@ def _is_answer(node: Node) -> bool:
 
 
 def _is_request(node: Node) -> bool:
-    if not node.get("model").is_text or node.has("choices"):
+    if not node.has_text("model") or node.has("choices"):
         return False
     messages = node.get("messages")
     if messages.is_list:
@@ -65,14 +65,12 @@ def _is_request(node: Node) -> bool:
 def _is_own(message: Node) -> bool:
     if not message.has_any(_OWN_KEYS):
         return False
-    if not message.get("role").is_text or not (message.has("content") or message.has("tool_calls")):
+    if not message.has_text("role") or not (message.has("content") or message.has("tool_calls")):
         return False
+    if message.has_text("tool_name") or (message.has_list("images") and message.at("images", 0).is_text):
+        return True
     call = message.get("tool_calls").at(0)
-    return (
-        message.get("tool_name").is_text
-        or message.get("images").at(0).is_text
-        or (call.get("function").get("arguments").is_object and not call.has("id"))
-    )
+    return not call.has("id") and call.get("function").get("arguments").is_object
 
 
 def _is_compatible(node: Node) -> bool:

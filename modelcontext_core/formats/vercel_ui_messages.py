@@ -43,14 +43,12 @@ def detect(sample: Sample) -> bool:
 def _known(node: Node) -> bool:
     messages = node if node.is_list else node.get("messages")
     if messages.is_list:
-        return any(_is_message(messages.at(index)) for index in range(10))
+        return any(map(_is_message, list(messages)[:10]))
     return _is_message(node)
 
 
 def _is_message(node: Node) -> bool:
-    if not node.get("role").is_text:
-        return False
-    if not node.has_any(_OWN_KEYS) and not node.get("content").is_list:
+    if not node.has_text("role") or not (node.has_any(_OWN_KEYS) or node.has_list("content")):
         return False
     kinds = [part.get("type").text for part in node.get("parts")]
     own = all(kind in _KINDS or kind.startswith(("tool-", "data-")) for kind in kinds)
