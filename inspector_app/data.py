@@ -8,6 +8,7 @@ trace, and nobody can guess one. What was computed about a trace lives and goes 
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from inspector_app import tidying
 from inspector_app.shelf import Shelf, new_key
 from inspector_app.views.analysis import Analysis, Proof
 from inspector_app.views.linked import Part, plan, view_part
@@ -49,7 +51,11 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 _ANALYSES_HELD: Final = 3
-_MOST_HELD_BYTES: Final = 1024 * 1024 * 1024
+# Of memory, by `Held.weight`: the traces of all tabs together. One that is larger is held alone.
+_MOST_HELD_BYTES: Final = 768 * 1024 * 1024
+# Its texts, the same with handles, and about as much again for what was found in them and is drawn of them (measured).
+_TIMES_ITS_TEXTS: Final = 3
+_EMPTY: Final = Trace(format="", conversations=(Conversation(),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +95,15 @@ class Held:
     writable: bool | None = None  # of `can_be_written_back`
     proving: dict[Options, object] = field(default_factory=dict)  # of `proving`
     lock: threading.Lock = field(default_factory=threading.Lock)
+    weight: int = 0  # about how many bytes of memory it takes
+    gone: bool = False
+
+    def let_go(self) -> None:
+        """Drop everything large. What was drawn of it in a tab may still name it, and a thread may work on it."""
+        self.gone = True
+        self.trace, self.data = _EMPTY, b""
+        for known in (self.analyses, self.proofs, self.plans, self.drawn, self.streams, self.checks, self.proving):
+            known.clear()
 
     @property
     def conversation(self) -> Conversation:
@@ -116,10 +131,15 @@ class Held:
 
 
 def _fit(held: list[Held]) -> bool:
-    return sum(one.size for one in held) <= _MOST_HELD_BYTES
+    return sum(one.weight for one in held) <= _MOST_HELD_BYTES
 
 
-_SHELF: Final[Shelf[Held]] = Shelf(fits=_fit)
+def _let_go(held: Held) -> None:
+    held.let_go()
+    tidying.soon()
+
+
+_SHELF: Final[Shelf[Held]] = Shelf(fits=_fit, close=_let_go)
 
 
 def shelf() -> Shelf[Held]:
@@ -133,7 +153,16 @@ def hold(trace: Trace, data: bytes, name: str, size: int = 0) -> Held:
     `size` is that of the source where its bytes are not kept.
     """
     key, digest = new_key(), hashlib.sha256(data).hexdigest()[:16]
-    return _SHELF.put(key, Held(trace=trace, data=data, name=name, key=key, digest=digest, size=size or len(data)))
+    held = Held(trace=trace, data=data, name=name, key=key, digest=digest, size=size or len(data))
+    held.weight = _weight(held)
+    return _SHELF.put(key, held)
+
+
+def _weight(held: Held) -> int:
+    messages = (message for conversation in held.trace.conversations for message in conversation.messages)
+    spoken = sum(sys.getsizeof(text) for message in messages for text in all_texts([message]))
+    streamed = sum(sys.getsizeof(chunk.text) for chunk in held.trace.stream)
+    return len(held.data) + _TIMES_ITS_TEXTS * (spoken + streamed)
 
 
 def open_bytes(data: bytes, name: str, format_name: str = "") -> Held:

@@ -33,6 +33,7 @@ __all__ = [
     "options_of",
     "paste",
     "path",
+    "path_field",
     "preloaded",
     "read",
     "read_as",
@@ -51,6 +52,7 @@ FILE_FIELD: Final = "open_file"
 PATH_FIELD: Final = "open_path"
 _UPLOADS: Final = "uploads"
 _UPLOADED: Final = "uploaded"
+_OPENINGS: Final = "openings"
 _READING: Final = "reading"
 _PASTED: Final = "pasted"
 _STOPPING: Final = "stopping"
@@ -80,7 +82,7 @@ def opened(current: PlaygroundState) -> data.Held | None:
         if held is None and reading() is None:
             state.save(current.closed())
         elif held is not None:
-            state.set_held_key(source, held.key)
+            data.shelf().forget(state.set_held_key(source, held.key))
     return held
 
 
@@ -102,6 +104,16 @@ def file_field() -> str:
     """Return the key of the field for uploads, which is another after each upload."""
     uploads = state.kept(_UPLOADS)
     return f"{FILE_FIELD}:{uploads}" if uploads else FILE_FIELD
+
+
+def path_field() -> str:
+    """Return the key of the field for a path, which is another after each opening.
+
+    The browser keeps what stood in a field that is not drawn at the moment, and hands it in with the next click: the
+    path would be opened again, and the view that was chosen be lost.
+    """
+    openings = state.kept(_OPENINGS)
+    return f"{PATH_FIELD}:{openings}" if openings else PATH_FIELD
 
 
 def long_pasted() -> str:
@@ -182,11 +194,12 @@ def _close_if_it_is(wanted: PlaygroundState) -> PlaygroundState:
 
 def _now_open(held: data.Held, wanted: PlaygroundState) -> PlaygroundState:
     _give_up()
-    state.clear(PASTE_FIELD, PATH_FIELD, FORMAT_FIELD)
+    state.clear(PASTE_FIELD, FORMAT_FIELD)
+    state.keep(_OPENINGS, (state.kept(_OPENINGS) or 0) + 1)
     state.keep(_UPLOADED, None)
     state.keep(_PASTED, None)
     if wanted.sample or wanted.path:
-        state.set_held_key(_source(wanted), held.key)
+        data.shelf().forget(state.set_held_key(_source(wanted), held.key))
         return state.save(wanted)
     return state.save(replace(wanted, key=held.key))
 
@@ -247,8 +260,8 @@ def _accepted(held: data.Held, wanted: PlaygroundState, *, ask: bool) -> data.He
     damage = next((notice for notice in held.trace.notices if notice.kind == "damaged"), None)
     messages = sum(len(one.messages) for one in held.trace.conversations)
     if not messages:
-        data.shelf().forget(held.key)
         said = " ".join(notice.text for notice in held.trace.notices[:1])
+        data.shelf().forget(held.key)
         _fail(displayable(f"{words.opening.NO_MESSAGES} {said}".strip()))
         return None
     if ask and damage is not None and not wanted.partial:
@@ -301,7 +314,7 @@ def read() -> None:
     if not pasted.strip():
         pasted = long_pasted()
     uploaded = state.kept(_UPLOADED)
-    named = (state.field(PATH_FIELD) or "").strip()
+    named = (state.field(path_field()) or "").strip()
     if pasted.strip():
         name = words.opening.PASTED_NAME
         _take([Given(name=name, content=pasted.encode("utf-8", errors="surrogatepass"))], name)
@@ -341,7 +354,7 @@ def sample(key: str) -> None:
 
 def path() -> None:
     """Open the file that the path field names."""
-    named = (state.field(PATH_FIELD) or "").strip()
+    named = (state.field(path_field()) or "").strip()
     if not named:
         return
     wanted = _wanted(path=named)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 
-from inspector_app import data
+from inspector_app import data, tidying
 from inspector_app.views.analysis import Proof
 
 __all__ = ["NotWanted", "Proving", "proving"]
@@ -46,10 +46,11 @@ class Proving:
             self._result = data.prove(self._held, self._options, self._step)
         except Exception as error:  # raised where somebody looks
             self._result = error
+        tidying.give_back()
 
     def _step(self, share: float) -> None:
         self.share = share
-        if self._stop.is_set():
+        if self._stop.is_set() or self._held.gone:
             raise NotWanted
 
 

@@ -28,7 +28,7 @@ class Shelf(Generic[_Item]):
     """Items by key, each for `seconds` after it was last put or got. Safe to use from several threads.
 
     `fits` says of all items, the oldest first, whether they may stay together; else the oldest goes, but never the
-    newest. `close` is called with every item that leaves.
+    newest. `close` is called with every item that leaves, when others may use the shelf again: it may take its time.
     """
 
     def __init__(
@@ -50,42 +50,43 @@ class Shelf(Generic[_Item]):
     def put(self, key: str, item: _Item) -> _Item:
         """Hold an item under its key, and return it."""
         with self._lock:
-            self._drop_old()
+            gone = self._drop_old()
             self._held[key] = self._clock(), item
             self._held.move_to_end(key)
             while len(self._held) > 1 and not self._fits([each for _, each in self._held.values()]):
-                self._drop(next(iter(self._held)))
+                gone.append(self._held.popitem(last=False)[1][1])
             self._wake()
+        self._close_all(gone)
         return item
 
     def get(self, key: str) -> _Item | None:
         """Return the item of a key and hold it for another while; None when there is none, or no longer."""
         with self._lock:
-            self._drop_old()
-            if key not in self._held:
-                return None
-            item = self._held[key][1]
-            self._held[key] = self._clock(), item
-            self._held.move_to_end(key)
-            return item
+            gone = self._drop_old()
+            item = self._held[key][1] if key in self._held else None
+            if item is not None:
+                self._held[key] = self._clock(), item
+                self._held.move_to_end(key)
+        self._close_all(gone)
+        return item
 
     def forget(self, key: str) -> None:
         """Drop the item of a key at once."""
         with self._lock:
-            self._drop(key)
+            held = self._held.pop(key, None)
+        self._close_all([held[1]] if held is not None else [])
 
     def __len__(self) -> int:
         return len(self._held)
 
-    def _drop(self, key: str) -> None:
-        held = self._held.pop(key, None)
-        if held is not None:
-            self._close(held[1])
-
-    def _drop_old(self) -> None:
+    def _drop_old(self) -> list[_Item]:
         oldest = self._clock() - self._seconds
-        for key in [key for key, (used, _) in self._held.items() if used <= oldest]:
-            self._drop(key)
+        old = [key for key, (used, _) in self._held.items() if used <= oldest]
+        return [self._held.pop(key)[1] for key in old]
+
+    def _close_all(self, gone: list[_Item]) -> None:
+        for item in gone:
+            self._close(item)
 
     def _wake(self) -> None:
         # Dropped in time even when nobody asks any more.
@@ -97,6 +98,7 @@ class Shelf(Generic[_Item]):
     def _sweep(self) -> None:
         with self._lock:
             self._timer = None
-            self._drop_old()
+            gone = self._drop_old()
             if self._held:
                 self._wake()
+        self._close_all(gone)

@@ -203,9 +203,11 @@ def held_key(source: str) -> str:
     return str(kept[1]) if kept[0] == source else ""
 
 
-def set_held_key(source: str, key: str) -> None:
-    """Remember under which key a sample or path is held."""
+def set_held_key(source: str, key: str) -> str:
+    """Remember under which key a sample or path is held; return the key of what no state of this tab finds any more."""
+    before = st.session_state.get(f"{_MARK}held", ("", ""))[1]
     st.session_state[f"{_MARK}held"] = (source, key)
+    return str(before) if before != key else ""
 
 
 def first_time(name: str) -> bool:

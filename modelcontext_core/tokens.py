@@ -27,6 +27,7 @@ _LETTERS_PER_TOKEN: Final = 5
 # Letters inside an identifier are no words: next to a digit, about two make a token (a UUID costs 27, not 15).
 _HEX_RUN: Final = re.compile(r"(?<![A-Za-z0-9])(?=[0-9a-fA-F]*[0-9])[0-9a-fA-F]{4,}(?![A-Za-z0-9])")
 _HEX_PER_TOKEN: Final = 1.6
+_TEXTS_AT_ONCE: Final = 64
 
 
 class TokenCounter(Protocol):
@@ -111,7 +112,12 @@ def _exact(encoding: str) -> TokenCounter:
     batch_count = cast("Callable[..., list[int]]", importlib.import_module("toktok").batch_count)
 
     def exact(texts: Sequence[str], /) -> Sequence[int]:
-        # One thread: the pool costs more than it saves for a conversation.
-        return batch_count(list(texts), encoding, threads=1)
+        counts: list[int] = []
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            # Copies: a text that is not ASCII keeps its UTF-8 form for good once that was asked for.
+            batch = [text.encode().decode() for text in texts[start : start + _TEXTS_AT_ONCE]]
+            # One thread: the pool costs more than it saves for a conversation.
+            counts += batch_count(batch, encoding, threads=1)
+        return counts
 
     return exact

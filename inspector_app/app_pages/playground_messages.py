@@ -26,6 +26,9 @@ GROUP: Final = "playground_linked"
 @st.fragment
 def messages_view(held: data.Held, options: data.Options, version: str, query: str) -> None:
     """Draw the list of messages and both forms of their texts; it runs again without the rest of the page."""
+    # Looking on counts as looking at it; where it is gone all the same, the page says so.
+    if data.shelf().get(held.key) is None:
+        st.rerun()
     current = state.load(PlaygroundState)
     analysis = data.analyse(held, options)
     found = search.find(analysis, query)

@@ -135,7 +135,7 @@ def inputs() -> None:
         if launch.local_files_allowed():
             st.text_input(
                 words.opening.PATH,
-                key=opening.PATH_FIELD,
+                key=opening.path_field(),
                 placeholder=words.opening.PATH_HINT,
                 label_visibility="collapsed",
                 icon=":material/folder:",

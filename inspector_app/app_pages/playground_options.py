@@ -78,11 +78,12 @@ def _switched_off(switches: Sequence[bool]) -> tuple[int, ...]:
     return tuple(number for number, on in enumerate(switches) if not on)
 
 
-def downloads(current: PlaygroundState, held: data.Held, analysis: Analysis, chosen: data.Options) -> None:
+def downloads(current: PlaygroundState, held: data.Held, chosen: data.Options) -> None:
     """Draw the downloads, made when they are asked for, the link to this view and the diagnostics."""
+    # The server keeps these functions with the tab: through `held` they let go of a trace that was closed.
     st.download_button(
         words.playground.SAVE_ENCODED,
-        lambda: messages_json(analysis.encoded),
+        lambda: messages_json(data.analyse(held, chosen).encoded),
         file_name=words.playground.FILE_ENCODED,
         mime="application/json",
         on_click="ignore",
@@ -91,7 +92,7 @@ def downloads(current: PlaygroundState, held: data.Held, analysis: Analysis, cho
     )
     st.download_button(
         words.playground.SAVE_HANDLES,
-        lambda: tables.handles_csv(analysis),
+        lambda: tables.handles_csv(data.analyse(held, chosen)),
         file_name=words.playground.FILE_HANDLES,
         mime="text/csv",
         on_click="ignore",
@@ -101,7 +102,11 @@ def downloads(current: PlaygroundState, held: data.Held, analysis: Analysis, cho
     st.download_button(
         words.playground.SAVE_REPORT,
         lambda: html_report(
-            analysis, data.prove(held, chosen), name=held.name, price=current.price, currency=current.currency
+            data.analyse(held, chosen),
+            data.prove(held, chosen),
+            name=held.name,
+            price=current.price,
+            currency=current.currency,
         ),
         file_name=words.playground.FILE_REPORT,
         mime="text/html",
@@ -112,7 +117,7 @@ def downloads(current: PlaygroundState, held: data.Held, analysis: Analysis, cho
     writable = data.can_be_written_back(held) and not current.as_result
     st.download_button(
         words.playground.SAVE_TRACE,
-        lambda: write_back(held.trace, held.data, analysis),
+        lambda: write_back(held.trace, held.data, data.analyse(held, chosen)),
         file_name=words.playground.FILE_TRACE,
         mime="application/json",
         on_click="ignore",

@@ -53,6 +53,8 @@ def trace_page(current: PlaygroundState, held: data.Held) -> None:
 
 @st.fragment
 def _proof(held: data.Held, options: data.Options) -> None:
+    if data.shelf().get(held.key) is None:
+        st.rerun()  # the page says that it is gone
     current = state.load(PlaygroundState)
     making = proving(held, options)
     proof = making.wait(_SECONDS_TO_WAIT_FOR_PROOF)
@@ -92,7 +94,7 @@ def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) 
         with st.popover(words.playground.OPTIONS, icon=":material/tune:", key="options_popover"):
             playground_options.options(held, analysis)
         with st.popover(words.playground.DOWNLOAD, icon=":material/download:", key="download_popover"):
-            playground_options.downloads(current, held, analysis, opening.options_of(current))
+            playground_options.downloads(current, held, opening.options_of(current))
     return query or ""
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 from inspector_app import data
 from inspector_app.data import Options
+from inspector_app.proving import proving
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Conversation, Trace
 from modelcontext_core.messages import Message
@@ -23,6 +27,36 @@ def test_a_trace_is_held_under_a_key_of_its_own() -> None:
     data.shelf().forget(first.key)
     assert data.shelf().get(first.key) is None
     assert data.shelf().get(second.key) is second
+
+
+def test_a_trace_that_is_closed_is_let_go_of() -> None:
+    """A tab may still name it: its texts, and all that was found out and drawn of them, are free all the same."""
+    trace = Trace(format="openai_chat", conversations=(Conversation(messages=CONVERSATION),))
+    one, options = data.hold(trace, b"source", "a"), Options()
+    data.part(one, options, 0)
+    assert proving(one, options).wait(20) is not None
+    found = weakref.ref(data.analyse(one, options))
+
+    data.shelf().forget(one.key)
+    gc.collect()
+
+    assert found() is None
+    assert (one.data, one.trace.format, one.conversation.messages) == (b"", "", ())
+    assert not any((one.analyses, one.proofs, one.plans, one.drawn, one.proving))
+
+
+def test_the_weight_of_a_trace_follows_its_texts() -> None:
+    """A character that takes more memory weighs more; the source counts where it is kept."""
+
+    def weight(text: str, source: bytes = b"") -> int:
+        messages = (Message(role="user", content=text),)
+        one = data.hold(Trace(format="text", conversations=(Conversation(messages=messages),)), source, "a")
+        data.shelf().forget(one.key)
+        return one.weight
+
+    assert weight("x" * 2_000) > weight("x" * 1_000) + 2_000
+    assert weight("知" * 1_000) > weight("x" * 1_000) + 2_000
+    assert weight("x" * 1_000, b"y" * 5_000) == weight("x" * 1_000) + 5_000
 
 
 def test_an_analysis_is_made_once_for_each_set_of_options() -> None:

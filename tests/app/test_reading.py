@@ -18,8 +18,9 @@ CHAT = json.dumps({"messages": [{"role": "user", "content": "Hi"}]}).encode()
 def read(*sources: Given) -> Trace:
     """What is read of these sources."""
     held = Reading(sources, "made").held()
+    trace = held.trace
     data.shelf().forget(held.key)
-    return held.trace
+    return trace
 
 
 def test_all_is_counted_when_it_has_ended() -> None:
@@ -75,10 +76,11 @@ def test_what_was_read_is_encoded_under_the_options() -> None:
     """The page that opens it finds its first part drawn."""
     reading = Reading([Given(name="a", content=CHAT)], "made", options=data.Options())
     held = reading.held()
+    drawn = list(held.drawn)
     data.shelf().forget(held.key)
 
     assert reading.encoding
-    assert list(held.drawn) == [(data.Options(encoding=""), 0)]
+    assert drawn == [(data.Options(encoding=""), 0)]
 
 
 def test_one_trace_that_is_a_whole_file_can_be_stopped(tmp_path: Path) -> None:
@@ -92,7 +94,8 @@ def test_one_trace_that_is_a_whole_file_can_be_stopped(tmp_path: Path) -> None:
         reading.wait(0.005)
     reading.stop()
     held = reading.held()
+    trace = held.trace
     data.shelf().forget(held.key)
 
-    assert len(held.trace.conversations) < 16_000
-    assert "reading was stopped after 0 of 1 files" in [notice.text for notice in held.trace.notices]
+    assert len(trace.conversations) < 16_000
+    assert "reading was stopped after 0 of 1 files" in [notice.text for notice in trace.notices]

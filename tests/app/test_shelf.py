@@ -69,3 +69,15 @@ def test_the_oldest_go_when_all_do_not_fit() -> None:
     assert (shelf.get("a"), shelf.get("b"), shelf.get("c"), shelf.get("d")) == (None, "34", "5", "67")
     shelf.put("e", "too long for the shelf")
     assert [shelf.get(key) for key in "abcde"] == [None, None, None, None, "too long for the shelf"]
+
+
+def test_the_shelf_can_be_used_while_an_item_is_closed() -> None:
+    """Closing may take its time, or look for another item: others do not wait for it."""
+    shelf: Shelf[str] = Shelf(close=lambda item: found.append((item, shelf.get("other"))))
+    found: list[tuple[str, str | None]] = []
+    shelf.put("other", "stays")
+    shelf.put("key", "goes")
+
+    shelf.forget("key")
+
+    assert found == [("goes", "stays")]
