@@ -86,11 +86,11 @@ def with_texts(message: Message, texts: dict[str, str]) -> Message:
     """`message` with other texts at some paths."""
     parts: Sequence[Part] = message.parts
     calls: Sequence[ToolCall] = message.tool_calls
-    if any(path.startswith("parts[") for path in texts):
+    if parts and any(path.startswith("parts[") for path in texts):
         parts = tuple(
             replace(part, text=texts.get(f"parts[{k}].text", part.text)) for k, part in enumerate(message.parts)
         )
-    if any(path.startswith("tool_calls[") for path in texts):
+    if calls and any(path.startswith("tool_calls[") for path in texts):
         calls = tuple(
             replace(call, arguments=texts.get(f"tool_calls[{k}].arguments", call.arguments))
             for k, call in enumerate(message.tool_calls)

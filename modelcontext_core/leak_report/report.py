@@ -269,8 +269,8 @@ class Collector:
             for (conversation, message), here in messages.items():
                 leaks[conversation, message, key.producer] += here
                 self._along[min(max(message, 0), LAST_BUCKET), known] += here
-            for identity, here in Counter(map(_identity_of, occurrences)).items():
-                times.setdefault(identity, [0, 0])[not known] += here
+            for identity in map(_identity_of, occurrences):
+                times.setdefault(identity, [0, 0])[not known] += 1
         _add_all(
             self._identities,
             [(IdentityKey(*same), Identity(known, unknown, 1)) for same, (known, unknown) in times.items()],
