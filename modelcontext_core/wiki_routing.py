@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from modelcontext_core.errors import ModelContextError
+from modelcontext_core.wrong_types import check_type, checked
 
 __all__ = [
     "PageLookup",
@@ -134,7 +135,7 @@ class WikiRouteResolver:
         Empty means: search all of them.
         """
         owners = self._owners.get(_word(slug), {})
-        return [scope for scope in scopes if scope.knowledge_base_id in owners]
+        return [scope for scope in checked("scopes", scopes, WikiScope) if scope.knowledge_base_id in owners]
 
     def resolve_unique(
         self, slug: str, scopes: Iterable[WikiScope], lookup: PageLookup
@@ -203,7 +204,7 @@ def wiki_scopes(search_targets: Iterable[Any], wiki_kb_ids: Iterable[str]) -> li
     Targets are alternatives, so their documents and tags add up, and a target for the whole knowledge base lifts the
     limit. A document target without documents grants nothing. Targets outside `wiki_kb_ids` are no wikis.
     """
-    wikis = {_word(kb) for kb in wiki_kb_ids}
+    wikis = {_word(kb) for kb in checked("wiki_kb_ids", wiki_kb_ids, str)}
     documents: dict[str, dict[str, None]] = {}
     tags: dict[str, dict[str, None]] = {}
     whole: set[str] = set()
@@ -236,6 +237,7 @@ def page_in_scope(page: Any, scope: WikiScope, document_tags: Callable[[str], It
     tags). Index pages and pages without source references prove nothing and are refused, and so is a page that
     claims another knowledge base.
     """
+    check_type("scope", scope, WikiScope)
     claimed = _word(_get(page, "knowledge_base_id"))
     if page is None or (claimed and claimed != scope.knowledge_base_id):
         return False
@@ -271,7 +273,7 @@ def _is_structural(page: Any) -> bool:
 def _distinct(scopes: Iterable[WikiScope]) -> dict[str, WikiScope]:
     """The scopes by knowledge base, each once: one wiki asked twice would look like two owners."""
     allowed: dict[str, WikiScope] = {}
-    for scope in scopes:
+    for scope in checked("scopes", scopes, WikiScope):
         if scope.knowledge_base_id:
             allowed.setdefault(scope.knowledge_base_id, scope)
     return allowed

@@ -27,11 +27,15 @@ from modelcontext_core import (
     ToolPolicies,
     ToolPolicy,
     ToolResult,
+    WikiRouteResolver,
+    WikiScope,
     check_round_trip,
     has_tool_policy,
     observe_generation,
     observe_tool_call,
+    page_in_scope,
     summarize_leaks,
+    wiki_scopes,
 )
 from modelcontext_core.responses import ArgumentsDelta, ResponseDecoder, TextDelta
 from tests.core.making import A, user
@@ -110,6 +114,13 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "call must be a ToolCall, not dict": lambda: observe_tool_call(WRONG),
     "report must be an EncodeReport, not NoneType": lambda: check_round_trip([], NONE, Registry()),
     "registry must be a Registry, not NoneType": lambda: check_round_trip([], ENCODED, NONE),
+    "wiki_kb_ids must be a list of str, not str": lambda: wiki_scopes([], "kb-1"),
+    "scopes[0] must be a WikiScope, not str": lambda: WikiRouteResolver().resolve_create("a", ["kb-1"]),  # type: ignore[list-item]
+    "scopes must be a list of WikiScope, not WikiScope": lambda: WikiRouteResolver().scopes_for(
+        "a",
+        WikiScope(knowledge_base_id="kb-1"),  # type: ignore[arg-type]
+    ),
+    "scope must be a WikiScope, not str": lambda: page_in_scope({}, "kb-1"),  # type: ignore[arg-type]
     "leaks[0] must be an IdentifierLeak, not str": lambda: summarize_leaks([A]),  # type: ignore[list-item]
 }
 
