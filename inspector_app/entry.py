@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from inspector_app import launch, started
+from inspector_app import places, started
 from inspector_app.security import SecurityMiddleware, allowed_hosts
 from modelcontext_core import tokens
 
@@ -48,7 +48,7 @@ def _names() -> frozenset[str] | None:
     return allowed_hosts(started.address())
 
 
-started.by_hand(launch.file_settings())
+started.by_hand(places.file_settings())
 
 app = st.App(
     Path(__file__).resolve().parent / "main.py",

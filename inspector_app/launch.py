@@ -1,11 +1,6 @@
-"""Starts the app: finds settings and samples, passes every safe setting as a flag, opens the browser.
+"""Starts the app: passes every safe setting as a flag, opens the browser, and answers what pages ask about the start.
 
-This is the one module that knows where `.streamlit/` and `sample_sessions/` are: at the top of a checkout, or
-inside the installed package (the wheel holds a copy of both). It imports Streamlit only when the server starts,
-so the command line works without it.
-
-Beside the entry, where Streamlit looks for the settings of its script, a checkout has the few that are read before the
-entry can give the others. In a wheel the whole file lies there.
+It imports Streamlit only when the server starts, so the command line works without it.
 """
 
 from __future__ import annotations
@@ -17,15 +12,13 @@ import socket
 import sys
 import threading
 import time
-import tomllib
 import urllib.error
 import urllib.request
 import webbrowser
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from inspector_app import started
+from inspector_app import places, started
 from inspector_app.security import is_active, is_loopback
 
 __all__ = [
@@ -33,17 +26,14 @@ __all__ = [
     "DEFAULT_PORT",
     "LaunchError",
     "LaunchOptions",
-    "file_settings",
     "free_port",
     "has_display",
     "is_guarded",
     "local_files_allowed",
     "missing_parts",
     "preload_path",
-    "samples_dir",
     "serve",
     "settings",
-    "settings_file",
 ]
 
 DEFAULT_ADDRESS = "127.0.0.1"
@@ -51,8 +41,7 @@ DEFAULT_PORT = 8501
 PORTS_TRIED = 100
 SECONDS_UNTIL_READY = 30
 
-_PACKAGE = Path(__file__).resolve().parent
-_BUNDLED = _PACKAGE / "_bundled"
+_MAIN = Path(__file__).resolve().with_name("main.py")
 _APP_PARTS = ("streamlit", "pandas", "plotly")
 
 
@@ -74,24 +63,6 @@ class LaunchOptions:
     port: int = DEFAULT_PORT
     browser: bool = True
     allow_local_files: bool = False
-
-
-# --- where things are
-
-
-def settings_file() -> Path:
-    """The one `config.toml` of the project, in a checkout or in the installed package."""
-    top = _PACKAGE.parent / ".streamlit" / "config.toml"
-    return top if _is_checkout() else _PACKAGE / ".streamlit" / "config.toml"
-
-
-def samples_dir() -> Path:
-    """The folder of the sample sessions, in a checkout or in the installed package."""
-    return (_PACKAGE.parent if _is_checkout() else _BUNDLED) / "sample_sessions"
-
-
-def _is_checkout() -> bool:
-    return not _BUNDLED.is_dir()
 
 
 # --- what the pages ask
@@ -125,18 +96,12 @@ def is_guarded() -> bool:
 # --- the settings of the server
 
 
-def file_settings() -> dict[str, object]:
-    """Every setting of `config.toml` by its dotted name."""
-    with settings_file().open("rb") as file:
-        return dict(_flatten(tomllib.load(file)))
-
-
 def settings(*, address: str, port: int) -> dict[str, object]:
     """Every setting of `config.toml` by its dotted name, with the address and port of this start.
 
     Passed as flags they win over the user's own Streamlit settings and environment variables.
     """
-    found = file_settings() | {
+    found = places.file_settings() | {
         "server.address": address,
         "server.port": port,
         "server.baseUrlPath": "",
@@ -146,14 +111,6 @@ def settings(*, address: str, port: int) -> dict[str, object]:
     if not is_loopback(address):
         found["server.allowedHosts"] = []
     return found
-
-
-def _flatten(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 # --- starting
@@ -211,11 +168,10 @@ def serve(options: LaunchOptions) -> None:
     if options.browser and has_display():
         threading.Thread(target=_open_when_ready, args=(url,), daemon=True).start()
 
-    # By its name: the entry itself asks this module for the settings.
-    entry = importlib.import_module("inspector_app.entry")
+    from inspector_app import entry
 
     # The server looks beside its "script" for more settings and puts that folder on the path.
-    sys.argv = [str(_PACKAGE / "main.py")]
+    sys.argv = [str(_MAIN)]
     entry.app.run(config=settings(address=options.address, port=port))
 
 

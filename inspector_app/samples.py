@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from inspector_app import launch
+from inspector_app import places
 
 __all__ = ["ABOUT_FILE", "Sample", "find", "sample_pack", "samples"]
 
@@ -30,7 +30,7 @@ class Sample:
 @lru_cache(maxsize=1)
 def samples() -> tuple[Sample, ...]:
     """Return the samples in the order of their cards; folders without `about.toml` are no samples."""
-    found = [_read(about) for about in launch.samples_dir().glob(f"*/{ABOUT_FILE}")]
+    found = [_read(about) for about in places.samples_dir().glob(f"*/{ABOUT_FILE}")]
     return tuple(sorted(found, key=lambda sample: (sample.order, sample.name)))
 
 
@@ -41,7 +41,7 @@ def find(name: str) -> Sample | None:
 
 def sample_pack() -> Path:
     """Return the pack of policies that comes with the samples."""
-    return launch.samples_dir() / "packs" / "northwind.toml"
+    return places.samples_dir() / "packs" / "northwind.toml"
 
 
 def _read(about: Path) -> Sample:

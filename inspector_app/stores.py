@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
-from inspector_app import launch
+from inspector_app import places
 from inspector_app.langgraph_file import LangGraphFile, is_langgraph_file, uri_for_reading
 from inspector_app.sandbox import Sandbox
 from inspector_app.shelf import Shelf, new_key
@@ -143,7 +143,7 @@ def _hold(opened: OpenStore) -> OpenStore:
 
 def open_sample() -> OpenStore:
     """The sample store, a copy of its own for every tab."""
-    store = sample_store(launch.samples_dir())
+    store = sample_store(places.samples_dir())
     return _hold(OpenStore(store=store, kind="sample", name="", full=store))
 
 

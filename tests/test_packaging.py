@@ -124,8 +124,8 @@ def test_without_the_extra_every_command_but_the_app_works(wheel: zipfile.ZipFil
     programs = environment(tmp_path / "env", wheel, third_party=sorted(parts))
     program = """
 import json, sys
-from inspector_app import cli, launch
-samples = launch.samples_dir()
+from inspector_app import cli, launch, places
+samples = places.samples_dir()
 trace = str(samples / "rag_citations" / "rag_citations.json")
 capture = str(samples / "stream_cut_handles" / "stream_cut_handles.sse")
 commands = {
@@ -163,7 +163,7 @@ def test_the_wheel_alone_opens_the_app_with_samples_and_settings(wheel: zipfile.
 import json
 from pathlib import Path
 from streamlit.testing.v1 import AppTest
-from inspector_app import launch, samples
+from inspector_app import launch, places, samples
 main = Path(launch.__file__).with_name("main.py")
 pages = ("playground", "sessions")
 problems = []
@@ -174,7 +174,7 @@ for page in pages:
     app.run()
     problems += [each.message for each in app.exception] + [each.value for each in app.error]
     problems += [] if app.button and len(list(app.main)) > 3 else [f"{page}: nothing is drawn"]
-print(json.dumps([str(main), len(samples.samples()), str(launch.settings_file()), problems]))
+print(json.dumps([str(main), len(samples.samples()), str(places.settings_file()), problems]))
 """
     (tmp_path / "program.py").write_text(program)
 

@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Request, expect
 from streamlit import config, runtime
 from streamlit.testing.v1 import AppTest
 
-from inspector_app import launch, security, started, words
+from inspector_app import launch, places, security, started, words
 from inspector_app.launch import LaunchError, LaunchOptions
 from tests.browser import AppServer, OpenPage, settle, start_server, stop_server, wait_until_ready
 
@@ -34,9 +34,9 @@ def test_a_checkout_uses_the_folders_at_its_top() -> None:
     """Settings and samples are the top-level ones; the package holds no copy of its own."""
     top = Path(__file__).parents[2]
 
-    assert top / ".streamlit" / "config.toml" == launch.settings_file()
-    assert top / "sample_sessions" == launch.samples_dir()
-    assert launch.settings_file().is_file()
+    assert top / ".streamlit" / "config.toml" == places.settings_file()
+    assert top / "sample_sessions" == places.samples_dir()
+    assert places.settings_file().is_file()
 
 
 def test_an_installed_package_uses_the_folders_inside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,11 +45,11 @@ def test_an_installed_package_uses_the_folders_inside_it(tmp_path: Path, monkeyp
         (tmp_path / folder).mkdir(parents=True)
     for settings in (tmp_path, tmp_path / "package"):
         (settings / ".streamlit" / "config.toml").touch()
-    monkeypatch.setattr(launch, "_PACKAGE", tmp_path / "package")
-    monkeypatch.setattr(launch, "_BUNDLED", tmp_path / "package" / "_bundled")
+    monkeypatch.setattr(places, "_PACKAGE", tmp_path / "package")
+    monkeypatch.setattr(places, "_BUNDLED", tmp_path / "package" / "_bundled")
 
-    assert tmp_path / "package" / ".streamlit" / "config.toml" == launch.settings_file()
-    assert tmp_path / "package" / "_bundled" / "sample_sessions" == launch.samples_dir()
+    assert tmp_path / "package" / ".streamlit" / "config.toml" == places.settings_file()
+    assert tmp_path / "package" / "_bundled" / "sample_sessions" == places.samples_dir()
 
 
 def test_what_stands_beside_the_entry_is_what_the_settings_say() -> None:
@@ -58,7 +58,7 @@ def test_what_stands_beside_the_entry_is_what_the_settings_say() -> None:
     first = {f"{section}.{name}": value for section, values in beside.items() for name, value in values.items()}
 
     assert {"server.address", "server.headless", "browser.gatherUsageStats"} <= first.keys()
-    assert first.items() <= launch.file_settings().items()
+    assert first.items() <= places.file_settings().items()
 
 
 # --- settings
@@ -178,7 +178,7 @@ def test_a_start_by_hand_is_held_to_the_same_rules(
     monkeypatch.setattr(sys, "argv", [str(Path(launch.__file__).with_name("entry.py")), *arguments])
     monkeypatch.setattr(started, "_by_launch", False)
 
-    started.by_hand(launch.file_settings())
+    started.by_hand(places.file_settings())
 
     assert said in capsys.readouterr().err
     assert local_files is launch.local_files_allowed()
@@ -193,9 +193,9 @@ def test_another_server_gets_the_settings_but_not_the_address(monkeypatch: pytes
     monkeypatch.setattr(sys, "argv", ["uvicorn", "inspector_app.entry:app"])
     monkeypatch.setattr(started, "_by_launch", False)
 
-    started.by_hand(launch.file_settings())
+    started.by_hand(places.file_settings())
 
-    assert launch.file_settings() | {"server.address": None} == given
+    assert places.file_settings() | {"server.address": None} == given
     assert not launch.local_files_allowed()
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from inspector_app import data, launch, opening, own_pack, words
+from inspector_app import data, opening, own_pack, places, words
 from tests.app.running import calm, parameters
 from tests.app.test_playground_page import CHAT, is_open, page
 
 OTHER = json.dumps({"messages": [{"role": "user", "content": "Good day"}]})
-NORTHWIND = launch.samples_dir() / "packs" / "northwind.toml"
+NORTHWIND = places.samples_dir() / "packs" / "northwind.toml"
 PACK = (
     'name = "own"\nextends = "builtin"\n[tools.crm_lookup]\nids = ["customer_id"]\n[keys]\ncustomer_id = "document"\n'
 )
@@ -123,7 +123,7 @@ def test_an_own_pack_is_pasted_and_counts_as_declared() -> None:
 
     assert words.sources.OWN_LOADED in [caption.value for caption in app.caption]
     assert [each.value for each in app.text if each.value == "own"] == ["own"]
-    sample = next(path for path in launch.samples_dir().glob("leaking_agent/*.json"))
+    sample = next(path for path in places.samples_dir().glob("leaking_agent/*.json"))
     held = data.open_path(sample)
     without, own = data.Options(pack="builtin"), data.Options(pack="own", own=PACK)
     assert data.analyse(held, own).raw_left < data.analyse(held, without).raw_left

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from inspector_app import data, launch
+from inspector_app import data, places
 from inspector_app.samples import ABOUT_FILE, Sample, find, samples
 from modelcontext_core import formats
 
@@ -16,7 +16,7 @@ ALL = pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.nam
 
 def test_every_folder_with_a_description_is_a_sample() -> None:
     """The cards are the folders, in their order."""
-    folders = {path.parent.name for path in launch.samples_dir().glob(f"*/{ABOUT_FILE}")}
+    folders = {path.parent.name for path in places.samples_dir().glob(f"*/{ABOUT_FILE}")}
 
     assert {sample.name for sample in samples()} == folders
     assert [sample.order for sample in samples()] == sorted(sample.order for sample in samples())
@@ -28,19 +28,19 @@ def test_every_folder_with_a_description_is_a_sample() -> None:
 def test_a_sample_opens_and_holds_what_its_card_says(sample: Sample) -> None:
     """The format and the number on the card are those of the trace."""
     held = data.open_path(sample.file)
-    data.shelf().forget(held.key)
     said = re.search(r"([0-9]+) (?:messages?|of [0-9]+)", sample.contents)
 
     assert said is None or int(said[1]) == len(held.conversation.messages)
     assert formats.format_names()[held.trace.format]
+    data.shelf().forget(held.key)
 
 
 @ALL
 def test_a_sample_shows_handles_and_proves_them(sample: Sample) -> None:
     """Every sample has something to replace, and its round trip holds."""
     held = data.open_path(sample.file)
-    data.shelf().forget(held.key)
     analysis, proof = data.analyse(held, data.Options()), data.prove(held, data.Options())
+    data.shelf().forget(held.key)
 
     assert analysis.spans
     assert proof.round_trip.ok
@@ -60,6 +60,6 @@ def test_a_sample_names_made_up_hosts_only(sample: Sample) -> None:
 
 def test_the_readme_describes_every_sample() -> None:
     """A sample that nobody explains is not finished."""
-    text = (launch.samples_dir() / "README.md").read_text(encoding="utf-8")
+    text = (places.samples_dir() / "README.md").read_text(encoding="utf-8")
 
     assert [sample.name for sample in samples() if f"`{sample.name}`" not in text] == []

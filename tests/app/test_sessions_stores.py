@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector_app import launch, stores
+from inspector_app import places, stores
 from inspector_app.langgraph_file import LangGraphFile, is_langgraph_file
 from inspector_app.sandbox import PRESETS, RULES, copy_session, draft
 from inspector_app.store_sample import request_at
@@ -153,7 +153,7 @@ def test_the_sample_files_are_those_of_their_script() -> None:
     """What lies in the folder is what the script makes, byte for byte."""
     made = make_session_sample.files()
 
-    assert {name: (launch.samples_dir() / name).read_bytes() for name in made} == made
+    assert {name: (places.samples_dir() / name).read_bytes() for name in made} == made
 
 
 def test_the_sample_shows_what_it_promises() -> None:
