@@ -33,7 +33,12 @@ def _is_span(node: Node) -> bool:
 
 
 def _records(node: Node) -> list[Node]:
-    return [*node.get("traces"), *node.get("spans"), *node, *([node] if _is_span(node) else [])]
+    return [*node.get("traces"), *node.get("spans"), *node, *([node] if _is_record(node) else [])]
+
+
+def _is_record(node: Node) -> bool:
+    """A bare span, or a record of a batch by itself, which may be no more than the end of one."""
+    return _is_span(node) or (node.parent is not None and node.parent.key in _KNOWN)
 
 
 def pieces(node: Node) -> Iterator[Piece]:
@@ -53,7 +58,7 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
             records.setdefault(key, []).append(record)
             if record.get("thread_id").label:
                 threads[key] = record.get("thread_id").label
-        builder.rest(node, {*_KNOWN, *(node.value if _is_span(node) else ())})
+        builder.rest(node, {*_KNOWN, *(node.value if _is_record(node) else ())})
     if any(len(parts) > 1 for parts in records.values()):
         builder.notice("merged", "$", "records with one id (the start and the end of a span) are read as one")
     SpanStory(builder).tell([_span(key, parts, threads) for key, parts in records.items()])

@@ -142,6 +142,18 @@ def test_a_damaged_line_is_reported_once() -> None:
 
 
 @pytest.mark.usefixtures("small")
+def test_the_end_of_a_span_is_told_when_it_stands_alone() -> None:
+    """The end of a trace is a record of its own that nothing but its place in the batch tells from others."""
+    start = {"id": "T", "project_name": "p", "name": "n", "start_time": "2026-01-02T03:04:05Z", "input": {"q": "Why?"}}
+    end = {"id": "T", "project_name": "p", "output": {"output": "Because."}}
+
+    traces = list(iter_traces(json.dumps({"traces": [start, end, {**start, "id": "U"}], "spans": []}).encode()))
+
+    assert 2 == len(traces)
+    assert ["Because."] == [message.content for message in traces[0].conversations[0].messages]
+
+
+@pytest.mark.usefixtures("small")
 def test_a_full_disk_is_a_source_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing can be put aside, one sentence says so."""
     monkeypatch.setattr(spool, "_TABLES", "PRAGMA max_page_count = 2; " + spool._TABLES)

@@ -43,6 +43,8 @@ _TAGS: Final = frozenset(
     {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "dl", "div", "dt", "dd"}
     | {"table", "caption", "tr", "td", "th", "mark", "i"}
 )
+# What a reader may copy, which is not shown: of a block, and of an identity.
+_COPIED: Final = frozenset({"value", "durable"})
 _SEGMENT: Final = 3
 _FORMULA: Final = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 
@@ -178,7 +180,7 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, dict):
         for key, each in value.items():
             yield from _texts(key)
-            if key != "value":  # of a block: what is copied, not shown
+            if key not in _COPIED:
                 yield from _texts(each)
     elif isinstance(value, list | tuple):
         # The last of a segment's four is what is copied, not shown.
