@@ -2,9 +2,11 @@
 
     ModelContextError
     ├── PolicyError          a policy pack is wrong: says file, tool and key
-    └── UnreadableTrace      a file is none of the known formats, or too damaged: says where and why
+    ├── UnreadableTrace      a file is none of the known formats, or too damaged: says where and why
+    └── WikiRouteError       a look-up gave a page of another knowledge base (`wiki_routing`)
 
-Unknown handles are no exception: a call that must not run carries them in `unresolved_handles`.
+Unknown handles are no exception: a call that must not run carries them in `unresolved_handles`. A mistake in the code
+that calls is a `TypeError` or a `ValueError`, in a sentence that says where.
 `modelcontext_core.contextstate` has a tree of its own.
 """
 
@@ -14,7 +16,7 @@ __all__ = ["ModelContextError", "PolicyError", "UnreadableTrace"]
 
 
 class ModelContextError(Exception):
-    """Base of every exception that this package raises on purpose."""
+    """Base of every exception for what comes from outside: packs, traces, pages."""
 
 
 class PolicyError(ModelContextError):

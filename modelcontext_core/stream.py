@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from modelcontext_core.citations import Restorer
 from modelcontext_core.handles import HandleTable
-from modelcontext_core.scanner import Rules, Scanner
+from modelcontext_core.scanner import Event, Rules, Scanner
 from modelcontext_core.sources import HandleSpaces
-from modelcontext_core.wrong_types import check_type
+from modelcontext_core.wrong_types import check_type, wrong_type
 
 
 def output_rules(spaces: HandleSpaces, *, citations: bool) -> Rules:
@@ -30,6 +30,11 @@ class StreamDecoder(Scanner):
     """
 
     __slots__ = ()
+
+    def __init__(self, rules: Rules, *, events: list[Event] | None = None) -> None:
+        if not isinstance(rules, Rules):
+            raise wrong_type("rules", rules, "those of a registry, whose stream_decoder() makes a decoder")
+        super().__init__(rules, events=events)
 
 
 class HandleStreamDecoder(Scanner):

@@ -21,6 +21,7 @@ from modelcontext_core import (
     Part,
     Registry,
     SearchResult,
+    StreamDecoder,
     Tool,
     ToolCall,
     ToolImage,
@@ -101,6 +102,9 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "chunk_ids must be a list of str, not str": lambda: Registry().image_sources_note(A),
     "chunk must be str, not NoneType": lambda: Registry().stream_decoder().feed(NONE),
     "chunk must be str, not list": lambda: Registry().stream_decoder().feed([]),  # type: ignore[arg-type]
+    "rules must be those of a registry, whose stream_decoder() makes a decoder, not Registry": lambda: StreamDecoder(
+        Registry()  # type: ignore[arg-type]
+    ),
     "table must be a HandleTable, not Registry": lambda: HandleStreamDecoder(Registry()),  # type: ignore[arg-type]
     "prefix must be str, not int": lambda: HandleTable(3),  # type: ignore[arg-type]
     "value must be str, not UUID": lambda: HandleTable("c").register(ID),
