@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelcontext_core.wrong_types import check_items, check_texts, check_type
+from modelcontext_core.wrong_types import check_items, check_texts, check_type, wrong_type
 
 __all__ = [
     "ChatResponse",
@@ -147,6 +147,8 @@ class ToolResult:
         # Results are often built from somebody's JSON: `null` is no output.
         check_texts(self, *(name for name in ("output", "error") if getattr(self, name) is not None))
         check_items(self, "images", ToolImage)
+        if isinstance(self.output_files, str):  # one name would be read as none
+            raise wrong_type("ToolResult.output_files", self.output_files, "a sequence of str")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ such a value has forgotten a step, and where that step is plain the sentence nam
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 from typing import Any, Final, TypeVar
 
 _Record = TypeVar("_Record")
@@ -38,6 +39,8 @@ def _advice_for_text(value: object) -> str:
         return 'an empty text is ""'
     if isinstance(value, (bytes, bytearray)):
         return "decode it first"
+    if isinstance(value, PurePath):
+        return "read the file first"
     return "" if isinstance(value, (dict, list, tuple)) else "str(value) gives its text"
 
 

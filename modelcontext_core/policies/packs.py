@@ -108,6 +108,7 @@ class ToolPolicies:
 
         With the `path` of the file that holds the text, `extends` may name another file, as for `load`.
         """
+        check_type("text", text, str)
         try:
             pack, faults = read_pack(text, source)
         except PolicyError as error:
@@ -147,6 +148,7 @@ class ToolPolicies:
         The result is called `name`, else as `other`; its `uri_scheme` is `other`'s, unless that is the default.
         Raises `PolicyError` when one key has different spaces in the two.
         """
+        check_type("other", other, ToolPolicies)
         for key, kind in other.keys.items():
             if self.keys.get(key, kind) != kind:
                 reason = f'is "{kind}" here and "{self.keys[key]}" in pack "{self.name}": a key has one space'

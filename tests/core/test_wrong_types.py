@@ -69,6 +69,9 @@ MISTAKES: dict[str, Callable[[], object]] = {
         success=True, output=WRONG
     ),
     "ToolResult.images[0] must be a ToolImage, not bytes": lambda: ToolResult(success=True, images=[b""]),  # type: ignore[list-item]
+    "ToolResult.output_files must be a sequence of str, not str": lambda: ToolResult(
+        success=True, output_files="a.txt"
+    ),
     "ToolImage.chunk_id must be str, not UUID": lambda: ToolImage(chunk_id=ID),
     "SearchResult.knowledge_id must be str, not NoneType": lambda: SearchResult(id="a", knowledge_id=NONE),
     "ChunkReference.chunk_id must be str, not UUID: str(value) gives its text": lambda: ChunkReference(chunk_id=ID),
@@ -102,6 +105,8 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "chunk_ids must be a list of str, not str": lambda: Registry().image_sources_note(A),
     "chunk must be str, not NoneType": lambda: Registry().stream_decoder().feed(NONE),
     "chunk must be str, not list": lambda: Registry().stream_decoder().feed([]),  # type: ignore[arg-type]
+    "other must be a ToolPolicies, not str": lambda: DEFAULT_POLICIES.extend("pack.toml"),  # type: ignore[arg-type]
+    "text must be str, not Path: read the file first": lambda: ToolPolicies.check(Path("pack.toml")),  # type: ignore[arg-type]
     "rules must be those of a registry, whose stream_decoder() makes a decoder, not Registry": lambda: StreamDecoder(
         Registry()  # type: ignore[arg-type]
     ),
