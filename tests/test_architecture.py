@@ -57,6 +57,8 @@ DRIVERS = {
     "pandas": (APP,),
     "plotly": (f"{APP}.views",),
 }
+# The modules of our own that need an optional package to be imported at all.
+OPTIONAL = {f"{CORE}.contextstate.stores.postgres", f"{CORE}.leak_report.cluster"}
 
 # The codec opens nothing, reads no clock and throws no dice. Loaders and stores may do what their work asks for.
 IMPURE = {
@@ -201,10 +203,17 @@ def purity_violations(module: Module) -> Iterator[str]:
 
 
 def hidden_import_violations(module: Module) -> Iterator[str]:
-    """No import of our own inside a function: it would hide a cycle. Only `launch` puts off the whole app."""
+    """No import of our own inside a function or by a name: it would hide a cycle. Only `launch` puts off the whole app,
+    and who needs an optional package asks for our module of it when it is wanted."""
     for each in imports_of(module):
         if each.in_function and each.target.split(".")[0] in {CORE, APP} and not module.within(f"{APP}.launch"):
             yield f"{module.name}:{each.line} imports {each.target} inside a function"
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.Call) or "import_module" not in ast.dump(node.func):
+            continue
+        named = str(node.args[0].value) if node.args and isinstance(node.args[0], ast.Constant) else ""
+        if named.split(".")[0] in {CORE, APP} and named not in OPTIONAL:
+            yield f"{module.name}:{node.lineno} imports {named} by its name"
 
 
 def app_violations(module: Module) -> Iterator[str]:
@@ -358,6 +367,7 @@ PLANTED = [
     (purity_violations, f"{CORE}.encode", "from urllib.request import urlopen"),
     (purity_violations, f"{CORE}.encode", "open('x')"),
     (hidden_import_violations, f"{CORE}.encode", f"def f():\n    from {CORE} import handles"),
+    (hidden_import_violations, f"{APP}.launch", f"import importlib\nimportlib.import_module('{APP}.entry')"),
     (app_violations, f"{APP}.views.tables", "import streamlit"),
     (app_violations, f"{APP}.views.tables", f"from {APP} import state"),
     (app_violations, f"{APP}.commands.encode", "from streamlit import config"),
