@@ -81,15 +81,16 @@ def _pack(uploaded: Any) -> ToolPolicies | None:
 
 
 def _exports(scan: Scan, report: LeakReport) -> None:
-    st.download_button(
-        words.leaks.EXPORT_CSV, leaks.rows_csv(report.rows), "leaks.csv", mime="text/csv", key="export_csv"
-    )
-    st.download_button(words.leaks.EXPORT_REPORT, scan.report_file, "leaks.json", key="export_report")
-    st.download_button(words.leaks.EXPORT_SARIF, scan.sarif_file, "leaks.sarif", key="export_sarif")
-    if not scan.is_saved:
-        st.download_button(words.leaks.EXPORT_PACK, scan.pack.dumps, "pack.toml", key="export_pack")
-    if scan.baseline is not None:
-        st.download_button(words.leaks.EXPORT_BASELINE, scan.baseline.dumps, "baseline.json", key="export_baseline")
+    with st.container(horizontal=True, key="exports", gap="small"):
+        st.download_button(
+            words.leaks.EXPORT_CSV, leaks.rows_csv(report.rows), "leaks.csv", mime="text/csv", key="export_csv"
+        )
+        st.download_button(words.leaks.EXPORT_REPORT, scan.report_file, "leaks.json", key="export_report")
+        st.download_button(words.leaks.EXPORT_SARIF, scan.sarif_file, "leaks.sarif", key="export_sarif")
+        if not scan.is_saved:
+            st.download_button(words.leaks.EXPORT_PACK, scan.pack.dumps, "pack.toml", key="export_pack")
+        if scan.baseline is not None:
+            st.download_button(words.leaks.EXPORT_BASELINE, scan.baseline.dumps, "baseline.json", key="export_baseline")
     uploaded = st.file_uploader(words.leaks.BASELINE_UPLOAD, key=f"leaks_baseline:{scan.key}")
     if uploaded is not None and state.changed("leaks_baseline", scan.key, uploaded.file_id):
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -18,7 +18,7 @@ from inspector_app.views.sessions import CONTEXT_SHOWN, event_rows, operation_ro
 from inspector_app.views.sessions_diff import diff_view, one_view
 from modelcontext_core.contextstate import Checkpoint, SessionHead
 
-__all__ = ["chosen", "detail", "places"]
+__all__ = ["choose", "detail", "places"]
 
 _ROWS: Final = 200
 
@@ -30,11 +30,13 @@ def places(current: SessionsState, total: int) -> tuple[int, int]:
     return revision, max(base, 1)
 
 
-def chosen(current: SessionsState, revision: int, total: int) -> SessionsState:
-    """Return the state with another checkpoint chosen; one that was compared with the one before it still is."""
+def choose(revision: int, total: int) -> None:
+    """Choose another checkpoint; one that was compared with the one before it still is."""
+    current, revision = state.load(SessionsState), max(1, min(revision, total))
     before, base = places(current, total)
-    follows = base == max(before - 1, 1) or base == revision
-    return replace(current, revision=revision, base=max(revision - 1, 1) if follows else base)
+    # Compared with itself it says nothing, so that is no wish.
+    follows = base in (max(before - 1, 1), before, revision)
+    state.save(replace(current, revision=revision, base=max(revision - 1, 1) if follows else base))
 
 
 def detail(opened: OpenStore, head: SessionHead) -> None:
@@ -80,6 +82,10 @@ def _chooser(current: SessionsState, total: int) -> None:
 
 
 def _number(field: str, total: int) -> None:
+    tied = state.bind(SessionsState, field)
+    if field == "revision":
+        # As a click in the timeline: stepping from checkpoint to checkpoint shows what each one changed.
+        tied = {"key": tied["key"], "on_change": lambda: choose(state.field(tied["key"]), total)}
     st.number_input(
         words.sessions.NUMBERS[field],
         min_value=1,
@@ -87,7 +93,7 @@ def _number(field: str, total: int) -> None:
         step=1,
         width=116,
         label_visibility="collapsed",
-        **state.bind(SessionsState, field),
+        **tied,
     )
 
 
@@ -142,7 +148,9 @@ def _one(opened: OpenStore, head: SessionHead, revision: int) -> None:
 # --- tables
 
 
-def _table(rows: Sequence[dict[str, Any]], key: str, *, select: bool = False) -> int | None:
+def _table(
+    rows: Sequence[dict[str, Any]], key: str, *, select: bool = False, columns: Mapping[str, Any] | None = None
+) -> int | None:
     with st.container(key="sessions_table"):
         event = st.dataframe(
             pd.DataFrame(rows),
@@ -153,6 +161,7 @@ def _table(rows: Sequence[dict[str, Any]], key: str, *, select: bool = False) ->
             selection_mode="single-row",
             placeholder="",
             key=key,
+            column_config=columns,
         )
     if not select:
         return None
@@ -197,7 +206,10 @@ def _payloads(opened: OpenStore, head: SessionHead, aside: Any) -> None:
     if not rows and len(pages) == 1:
         st.info(words.sessions.PAYLOADS_EMPTY)
         return
-    number = _table(payload_rows(rows), f"sessions_payloads:{opened.version}:{len(pages)}", select=True)
+    # A reference is told by its beginning; whole, it would push half of the table out of sight.
+    columns = {words.sessions.PAYLOAD_COLUMNS["ref"]: st.column_config.TextColumn(width=200)}
+    key = f"sessions_payloads:{opened.version}:{len(pages)}"
+    number = _table(payload_rows(rows), key, select=True, columns=columns)
     with aside:
         _payload_pages(opened, head, pages, rows[-1].number if len(rows) == _ROWS else 0)
         row = rows[number] if number is not None else None

@@ -119,20 +119,23 @@ def _timeline(opened: OpenStore, head: SessionHead) -> None:
 def _choose(event: object, total: int) -> None:
     clicked = chosen_revision(event)
     if clicked is not None:
-        state.save(sessions_detail.chosen(state.load(SessionsState), min(clicked, total), total))
+        sessions_detail.choose(clicked, total)
 
 
 def _pages(first: int, total: int) -> None:
-    def turn(to: int) -> None:
-        state.save(sessions_detail.chosen(state.load(SessionsState), max(1, min(to, total)), total))
-
     with st.container(horizontal=True, gap="small", key="sessions_pages"):
-        st.button(words.sessions.OLDER, key="sessions_older", disabled=first == 0, on_click=turn, args=(first,))
+        st.button(
+            words.sessions.OLDER,
+            key="sessions_older",
+            disabled=first == 0,
+            on_click=sessions_detail.choose,
+            args=(first, total),
+        )
         st.button(
             words.sessions.NEWER,
             key="sessions_newer",
             disabled=first + _PAGE >= total,
-            on_click=turn,
-            args=(first + _PAGE + 1,),
+            on_click=sessions_detail.choose,
+            args=(first + _PAGE + 1, total),
         )
         st.caption(words.sessions.range_shown(first + 1, min(first + _PAGE, total), total))

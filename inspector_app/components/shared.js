@@ -42,6 +42,21 @@ function onKey(view, handler) {
   view.cleanups.push(() => document.removeEventListener("keydown", wrapped));
 }
 
+// Buttons in a row are one stop of the Tab key; arrows move among them. What is redrawn keeps its stop.
+function oneStop(view, row) {
+  const buttons = [...row.querySelectorAll("button")];
+  const stop = (at) => { view.stop = at; buttons.forEach((one, place) => { one.tabIndex = place === at ? 0 : -1; }); };
+  stop(Math.min(view.stop ?? 0, Math.max(0, buttons.length - 1)));
+  row.addEventListener("focusin", (event) => { const at = buttons.indexOf(event.target); if (at >= 0) stop(at); });
+  row.addEventListener("keydown", (event) => {
+    const move = { ArrowRight: 1, ArrowLeft: -1, Home: -1e9, End: 1e9 }[event.key];
+    if (!move || !buttons.length) return;
+    event.preventDefault();
+    event.stopPropagation();
+    buttons[Math.max(0, Math.min(buttons.length - 1, view.stop + move))].focus();
+  });
+}
+
 // A work area fills what is left of the window and scrolls inside.
 function fillWindow(view, node, smallest) {
   const fit = () => {
@@ -58,6 +73,23 @@ function fillWindow(view, node, smallest) {
   fit();
 }
 
+// Drawn anew, the view keeps the keyboard where it was: at the button in the same place.
+function redraw(view, node) {
+  const stops = () => [...view.box.querySelectorAll("button")];
+  const at = stops().indexOf(view.box.getRootNode().activeElement);
+  view.box.replaceChildren(node);
+  const now = at < 0 ? null : stops()[at];
+  if (now) now.focus({ preventScroll: true });
+  return now;
+}
+
+// A popover or dialog stands outside of what the theme colours, so light-dark() would stay light there.
+function followTheme(view) {
+  const host = view.root.getRootNode().host || view.root;
+  const app = host.closest(".stApp") ? null : document.querySelector(".stApp");
+  view.box.style.colorScheme = app ? getComputedStyle(app).colorScheme : "";
+}
+
 // One view per place on the page; it survives reruns and is taken down with its element.
 const views = new WeakMap();
 function viewOf(component, build) {
@@ -72,6 +104,7 @@ function viewOf(component, build) {
     build(view);
   }
   view.component = component;
+  followTheme(view);
   return view;
 }
 

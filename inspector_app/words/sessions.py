@@ -316,7 +316,7 @@ DELETE_ASKS: Final = (
     "holds. Payloads of other classes and revocations stay. This cannot be undone; export it first if in doubt."
 )
 REVOKE: Final = "Revoke…"
-REVOKE_CHOOSE: Final = "Choose a payload to revoke it."
+REVOKE_CHOOSE: Final = "Tick a payload (keyboard: Shift+Space) to revoke it."
 REVOKE_TITLE: Final = "Revoke a payload"
 REVOKE_NOW: Final = "Revoke for good"
 TYPE_ID: Final = "Type the session id to confirm"

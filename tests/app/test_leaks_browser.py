@@ -20,11 +20,12 @@ def leaking(app_server: AppServer, open_page: OpenPage) -> Page:
 
 
 def test_from_a_cell_to_the_marked_message(app_server: AppServer, open_page: OpenPage) -> None:
-    """A click on the hottest cell lists its findings and shows the message with the raw id marked, at 1,280 px
+    """Enter on the hottest cell lists its findings and shows the message with the raw id marked, at 1,280 px
     without sideways scrolling; the address leads back to the same place."""
     page = leaking(app_server, open_page)
-    page.locator(".cell.heat-2, .cell.heat-3, .cell.heat-4").first.click()
+    page.locator(".cell.heat-2, .cell.heat-3, .cell.heat-4").first.press("Enter")
     expect(page.locator(".cell.on")).to_have_count(1)
+    expect(page.locator(".cell.on")).to_be_focused()
     expect(page.locator(".raw").first).to_be_visible()
     settle(page)
 

@@ -65,6 +65,12 @@ def test_a_click_in_the_timeline_shows_what_changed_there(app_server: AppServer,
     expect(page.locator(".head b").nth(1)).to_have_text(words.sessions.revision_title(19))
     expect(page.locator(".row.diff .came").first).to_be_visible()
 
+    # By keyboard from one to the next, each compared with the one before it.
+    page.get_by_label(words.sessions.NUMBERS["revision"]).press("ArrowDown")
+    expect(page.locator(".head b").nth(1)).to_have_text(words.sessions.revision_title(18))
+    expect(page.locator(".head b").nth(0)).to_have_text(words.sessions.revision_title(17))
+    settle(page)
+
     field = page.get_by_label(words.sessions.NUMBERS["base"])
     field.fill("13")
     field.press("Enter")
@@ -91,6 +97,8 @@ def test_verify_names_what_is_damaged_and_the_rest_stays_readable(
     verify.click()
 
     expect(verify).to_contain_text(words.sessions.breaks(1))
+    # Drawn anew with the answer, it keeps the keyboard.
+    expect(verify).to_be_focused()
     expect(page.locator("td.mono", has_text="payload sha256:")).to_be_visible()
     expect(page.locator(".row.diff").first).to_be_visible()
 

@@ -101,6 +101,6 @@ const FORMS = { actions, cards: cardGrid, pairs, stop, table };
 export default function (component) {
   const view = viewOf(component, () => {});
   view.data = component.data;
-  view.box.replaceChildren(FORMS[view.data.form](view));
+  redraw(view, FORMS[view.data.form](view));
   return takeDown(view);
 }

@@ -21,6 +21,7 @@ function factNode(view, fact) {
 function proofLine(view) {
   const node = el("div", "proof");
   view.data.facts.forEach((fact) => node.appendChild(factNode(view, fact)));
+  oneStop(view, node);
   return node;
 }
 
@@ -48,6 +49,7 @@ function setOn(view, node) {
 function chipLine(view) {
   const node = el("div", "chips");
   view.data.chips.forEach((chip) => node.appendChild(chipNode(view, chip)));
+  oneStop(view, node);
   return node;
 }
 
@@ -63,7 +65,7 @@ export default function (component) {
   const view = viewOf(component, (fresh) => { fresh.cleanups.push(() => clearInterval(fresh.again)); });
   if (view.data && view.data.base !== component.data.base) view.on = null;
   view.data = component.data;
-  view.box.replaceChildren(LINES[view.data.line](view));
+  redraw(view, LINES[view.data.line](view));
   lookAgain(view);
   return takeDown(view);
 }

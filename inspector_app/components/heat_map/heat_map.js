@@ -19,7 +19,6 @@ function cellNode(view, row, column, cell) {
   node.classList.toggle("on", on);
   node.setAttribute("aria-pressed", on);
   node.dataset.at = row + ":" + column;
-  node.tabIndex = row === 0 && column === 0 ? 0 : -1;
   return node;
 }
 
@@ -49,7 +48,12 @@ function move(view, event) {
   if (!at || !step) return;
   const [row, column] = at.split(":").map(Number);
   const next = [...view.box.querySelectorAll("[data-at]")].find((node) => node.dataset.at === row + step[0] + ":" + (column + step[1]));
-  if (next) { event.preventDefault(); event.target.tabIndex = -1; next.tabIndex = 0; next.focus(); }
+  if (next) { event.preventDefault(); stopAt(view, next); next.focus(); }
+}
+
+// The cells are one Tab stop.
+function stopAt(view, cell) {
+  view.box.querySelectorAll("[data-at]").forEach((each) => { each.tabIndex = each === cell ? 0 : -1; });
 }
 
 function draw(view) {
@@ -68,6 +72,7 @@ function draw(view) {
 export default function (component) {
   const view = viewOf(component, (fresh) => fresh.box.addEventListener("keydown", (event) => move(fresh, event)));
   view.data = component.data;
-  view.box.replaceChildren(draw(view));
+  const now = redraw(view, draw(view));
+  stopAt(view, now && now.dataset.at ? now : view.box.querySelector(".cell.on") || view.box.querySelector(".cell"));
   return takeDown(view);
 }
