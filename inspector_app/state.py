@@ -23,6 +23,7 @@ __all__ = [
     "bind",
     "changed",
     "clear",
+    "close",
     "field",
     "first_time",
     "forget",
@@ -227,6 +228,11 @@ def clear(*names: str) -> None:
     """Empty fields of text, in a callback. To forget one that is drawn again at once would cut it off from the page."""
     for name in names:
         st.session_state[name] = ""
+
+
+def close(name: str) -> None:
+    """Close a popover, in a callback: what it opened must not lie below it."""
+    st.session_state[name] = False
 
 
 def forget(*names: str) -> None:

@@ -24,6 +24,7 @@ __all__ = ["store_page"]
 
 _PAGE: Final = 200
 _CHOSEN: Final = "sessions_chosen"
+_MENU: Final = "sessions_menu"
 
 
 def store_page(current: SessionsState, opened: OpenStore) -> None:
@@ -77,7 +78,7 @@ def _source_line(opened: OpenStore, chosen: SessionHead | None) -> None:
                 icon=":material/science:",
                 on_click=_toggle_try,
             )
-        with st.popover(words.sessions.SESSION_MENU, icon=":material/more_horiz:", key="sessions_menu"):
+        with st.popover(words.sessions.SESSION_MENU, icon=":material/more_horiz:", key=_MENU, on_change="rerun"):
             _menu(opened, chosen)
 
 
@@ -88,9 +89,10 @@ def _toggle_try() -> None:
 
 def _menu(opened: OpenStore, chosen: SessionHead | None) -> None:
     full = opened.full
+    menu: dict[str, Any] = {"width": "stretch", "on_click": state.close, "args": (_MENU,)}
     if full is not None and chosen is not None:
         session_id = chosen.session_id
-        if st.button(words.sessions.VERIFY, key="sessions_verify", icon=":material/verified:", width="stretch"):
+        if st.button(words.sessions.VERIFY, key="sessions_verify", icon=":material/verified:", **menu):
             sessions_session.start_verify(opened, session_id)
         st.download_button(
             words.sessions.EXPORT,
@@ -102,11 +104,11 @@ def _menu(opened: OpenStore, chosen: SessionHead | None) -> None:
             icon=":material/download:",
             width="stretch",
         )
-        if st.button(words.sessions.DELETE, key="sessions_delete", icon=":material/delete:", width="stretch"):
+        if st.button(words.sessions.DELETE, key="sessions_delete", icon=":material/delete:", **menu):
             sessions_change.delete_dialog(opened, session_id)
     if full is None:
         st.caption(words.sessions.CHANGES_ARE_OFF)
-    elif st.button(words.sessions.IMPORT, key="sessions_import", icon=":material/upload:", width="stretch"):
+    elif st.button(words.sessions.IMPORT, key="sessions_import", icon=":material/upload:", **menu):
         sessions_change.import_dialog(opened)
     st.caption(words.sessions.LINK)
     st.code(state.link(state.load(SessionsState).shareable()), language=None, wrap_lines=True)
