@@ -27,25 +27,26 @@ from modelcontext_core.sources import HandleSpaces
 
 
 def compact_citations(
-    text: str, tags: Iterable[re.Match[str]], spaces: HandleSpaces, *, in_json: bool
+    text: str, tags: Iterable[re.Match[str]], spaces: HandleSpaces, *, in_json: bool, issues_compacted: bool = False
 ) -> tuple[str, list[Place]]:
     """`text` with canonical tags, as `CITATION_TAG` finds them, replaced by references (step 3 of `encode`); the
     sources become known, not citable.
 
-    `in_json` says that the text is JSON, where the reference stands inside a string and its quotes are escaped.
+    `in_json` says that the text is JSON, where the reference stands inside a string and its quotes are escaped;
+    `issues_compacted` that ids of issues were replaced in it, so that an id with the handle of one is none any more.
     """
     places = []
     for tag in tags:
         if in_json and jsontext.leaves_string(tag[0]):
             continue  # it begins in one string and ends in another
-        handle = _cited(text, tag, spaces, in_json)
+        handle = _cited(text, tag, spaces, in_json, issues_compacted)
         if handle is not None:
             quote = '\\"' if in_json else '"'
             places.append(Place(tag.start(), tag.end(), f"<ref id={quote}{handle}{quote}/>"))
     return replace_places(text, places)
 
 
-def _cited(text: str, tag: re.Match[str], spaces: HandleSpaces, in_json: bool) -> str | None:
+def _cited(text: str, tag: re.Match[str], spaces: HandleSpaces, in_json: bool, issues_compacted: bool) -> str | None:
     values: dict[str, str] = {}
     for name, start, end in attributes(text, tag.end(1), tag.end()):
         values.setdefault(name, text[start:end])
@@ -56,7 +57,7 @@ def _cited(text: str, tag: re.Match[str], spaces: HandleSpaces, in_json: bool) -
     durable = unescape(raw).strip()
     token = whole_handle(durable)
     known = spaces.handle_of(space, durable) if token is None or token.space != space else durable
-    if known is None and not may_be_mined(durable):
+    if known is None and (not may_be_mined(durable) or (issues_compacted and spaces.words["issue"].tokens(durable))):
         return None
     if space == "web":
         title = unescape(values.get("title", ""))

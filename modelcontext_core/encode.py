@@ -209,7 +209,10 @@ class Encoder:
                 if tags:
                     self._at(item, item.rewriting.path)
                     in_json = item.role != "assistant" and looks_like_json(text)
-                    item.rewriting.apply(compact_citations(text, tags, self._spaces, in_json=in_json))
+                    compacted = item.policy is not None and item.policy.issues_compact
+                    item.rewriting.apply(
+                        compact_citations(text, tags, self._spaces, in_json=in_json, issues_compacted=compacted)
+                    )
 
     def _register(self) -> None:
         keys = self._policies.keys
@@ -225,6 +228,8 @@ class Encoder:
                 self._at(item, item.rewriting.path)
                 text = item.rewriting.text
                 labels = find_labels(text, keys, is_json=looks_like_json(text)) if is_source(item) else []
+                if item.policy.issues_compact:
+                    labels = [label for label in labels if not self._is_altered(label)]
                 mined = self._unlabelled(labels, find_mined(text, item.policy)) if item.policy.mine else []
                 self._labels[id(item.rewriting)] = self._register_labels(text, labels, mined)
 
@@ -239,6 +244,10 @@ class Encoder:
             elif text[label.start - 1 : label.start] != "_" and text[label.end : label.end + 1] != "_":
                 settled.append(Place(label.start, label.end, handle))
         return _LabelPlaces(settled, open_labels)
+
+    def _is_altered(self, label: Label) -> bool:
+        """Whether a value is no identity any more, since the id of an issue was replaced in the middle of it."""
+        return bool(self._spaces.words["issue"].tokens(label.value)) and not self._spaces.find(label.space, label.value)
 
     def _unlabelled(self, labels: Sequence[Label], mined: Sequence[Label]) -> list[Label]:
         """The mined places that do not stand inside a label that names an identity: there it has its name already."""
@@ -327,6 +336,14 @@ class Encoder:
 
     def messages(self) -> list[Message]:
         """The encoded messages; a message in which nothing changed is the one that was given."""
+        changes = self.changed_texts()
+        return [
+            with_texts(message, changes[index]) if index in changes else message
+            for index, message in enumerate(self._messages)
+        ]
+
+    def changed_texts(self) -> dict[int, dict[str, str]]:
+        """The texts in which something changed, by the position of their message and their path in it."""
         changes: dict[int, dict[str, str]] = {}
         for item in self._items:
             if isinstance(item, MessageText):
@@ -334,10 +351,7 @@ class Encoder:
                     changes.setdefault(item.message, {})[item.rewriting.path] = item.rewriting.text
             elif (text := arguments_text(item.raw, item.strings)) is not item.raw:
                 changes.setdefault(item.message, {})[item.path] = text
-        return [
-            with_texts(message, changes[index]) if index in changes else message
-            for index, message in enumerate(self._messages)
-        ]
+        return changes
 
     def replacements(self) -> list[tuple[int, str, list[Replacement]]]:
         """`(message, path, replacements)` of every text in which something was replaced, in the order of the text."""

@@ -131,12 +131,19 @@ class HandleSpaces:
     # ------------------------------------------------------------------------------------------------ registering
 
     def register_chunk(self, reference: ChunkReference, *, citable: bool) -> str | None:
-        """The chunk's handle. Metadata only fills what was empty; `citable` promotes."""
+        """The chunk's handle. Metadata only fills what was empty; `citable` promotes. A handle as metadata stands for
+        its id, and for nothing when it is unknown: no handle is ever written into a citation or a URI."""
         handle, value = self._echo("chunk", reference.chunk_id)
         if value:
             number, handle = self._entry("chunk", value)
             if value != reference.chunk_id:
                 reference = replace(reference, chunk_id=value)
+            if "://" in reference.knowledge_id or "://" in reference.knowledge_base_id:
+                reference = replace(
+                    reference,
+                    knowledge_id=self._metadata("document", reference.knowledge_id),
+                    knowledge_base_id=self._metadata("knowledge_base", reference.knowledge_base_id),
+                )
             self._merge_chunk(number, reference)
         if handle is not None and citable:
             self.citable["chunk"].add(int(handle[8:]))
@@ -231,6 +238,13 @@ class HandleSpaces:
             self.origins[entry[1]] = self.origin
             self._make_findable(space, value, entry[1])
         return entry
+
+    def _metadata(self, space: Space, value: str) -> str:
+        handle, durable = self._echo(space, value)
+        if handle is None:
+            return durable
+        token = whole_handle(handle)
+        return (token and self.durable(space, token.number)) or ""
 
     def _merge_chunk(self, number: int, new: ChunkReference) -> None:
         old = self.chunks.get(number)

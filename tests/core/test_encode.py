@@ -219,6 +219,23 @@ def test_known_issue_ids_are_compacted_in_issue_tools_only() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"knowledge_id": "wiki/issue-01", "source_refs": ["issue-01.pdf|The plan"]}',
+        'knowledge_id="wiki/issue-01" <chunk chunk_id="wiki/issue-01">x</chunk>',
+        '<kb doc="The plan" chunk_id="wiki/issue-01" />',
+    ],
+)
+def test_an_id_with_the_id_of_an_issue_in_it_is_not_mined_without_it(text: str) -> None:
+    """What is left of it (`wiki/i1`) is no durable id, and would be restored as one."""
+    registry = Registry()
+    registry.register_issue("issue-01")
+
+    assert [text.replace("issue-01", "i1")] == contents(registry, result(text, "wiki_read_issue"))
+    assert ["i1"] == [row.handle for row in registry.handles()]
+
+
 def test_declared_issue_fields_come_back() -> None:
     """`issue_id`, `issue_ids`: known ones only."""
     registry = Registry()

@@ -107,6 +107,26 @@ def test_registering_a_chunk_again_fills_only_what_was_empty() -> None:
     assert '<kb doc="First" chunk_id="c-1" kb_id="k-1" />' == registry.decode_output_text("chunk://1")
 
 
+def test_a_handle_as_metadata_stands_for_its_id() -> None:
+    """A producer that has a handle already: no citation and no URI holds it; an unknown one says nothing."""
+    registry = Registry()
+    registry.register_document("d-000001")
+    registry.register_knowledge_base("k-000001")
+    registry.register_chunk(ChunkReference(chunk_id="c-1", knowledge_id="DOC://1", knowledge_base_id="kb://9"))
+    tag = '<chunk chunk_id="c-2" knowledge_id="doc://1" kb_id="kb://1">30 days</chunk>'
+    registry.encode_messages([result(tag, "knowledge_search")])
+    registry.register_chunk(ChunkReference(chunk_id="c-2"))
+    registry.register_chunk(ChunkReference(chunk_id="c-3", knowledge_id="kb://1", knowledge_base_id="s3://b/base"))
+
+    decoded = registry.decode_output_text("](chunk://1) chunk://1 ](chunk://2) chunk://2 ](chunk://3) chunk://3")
+
+    assert decoded == (
+        '](weknora://doc/d-000001) <kb doc="" chunk_id="c-1" /> '
+        '](weknora://doc/d-000001) <kb doc="" chunk_id="c-2" kb_id="k-000001" /> '
+        '](weknora://chunk/c-3) <kb doc="" chunk_id="c-3" kb_id="s3://b/base" />'
+    )
+
+
 def test_a_page_is_one_identity_without_its_fragment() -> None:
     """The first raw URL seen is what the handle restores; a title that was missing is added."""
     registry = Registry()
