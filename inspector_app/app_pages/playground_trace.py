@@ -71,11 +71,11 @@ def _source_line(current: PlaygroundState, held: data.Held, analysis: Analysis) 
     with st.container(horizontal=True, key="source", gap="small"):
         with st.popover(words.opening.OPEN, icon=":material/folder_open:", key="open_popover"):
             playground_open.inputs()
-            playground_open.sample_cards("samples", on_choose=opening.sample)
             if st.button(words.playground.CLOSE, key="close", icon=":material/close:"):
                 data.shelf().forget(held.key)
                 state.save(current.closed())
                 st.rerun()
+            playground_open.sample_cards("samples", on_choose=opening.sample)
         with st.container(key="source_facts"):
             source_line(
                 key="source_line",
@@ -130,7 +130,8 @@ def _switch(held: data.Held, analysis: Analysis, version: str) -> None:
             **state.bind(PlaygroundState, "view"),
         )
         with st.container(key="chip_box"):
-            chips(facts.chip_rows(analysis), key="chips", group=GROUP, base=version)
+            filters = state.load(PlaygroundState).view == "messages"
+            chips(facts.chip_rows(analysis), key="chips", group=GROUP, base=version, filters=filters)
 
 
 def _is_offered(view: View, held: data.Held) -> bool:

@@ -56,12 +56,12 @@ def source_line(
     with st.container(horizontal=True, key="source", gap="small"):
         with st.popover(words.opening.OPEN, icon=":material/folder_open:", key="open_popover"):
             playground_open.inputs()
-            playground_open.sample_cards("samples", on_choose=opening.sample)
             if st.button(words.playground.CLOSE, key="close", icon=":material/close:"):
                 stream_runs.stop_checks(held)
                 data.shelf().forget(held.key)
                 state.save(current.source.closed())
                 st.rerun()
+            playground_open.sample_cards("samples", on_choose=opening.sample)
         with st.container(key="source_facts"):
             facts_line(key="source_line", name=displayable(held.name), **_about(held, current, streamed))
         if streamed is not None:

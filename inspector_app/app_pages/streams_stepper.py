@@ -18,6 +18,8 @@ __all__ = ["stepper_area"]
 
 _PLAYING: Final = "streams_playing"
 _TIMELINE: Final = "stream_timeline"
+# Each tool is a stop of the Tab key: what dragging and a double click do needs none.
+_CHART_TOOLS: Final = {"modeBarButtonsToRemove": ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d"]}
 _MOST_TICKS: Final = 5  # a second: faster playing takes several steps at once
 
 
@@ -58,6 +60,7 @@ def _chart(streamed: Streamed, number: int) -> None:
             key=_TIMELINE,
             on_select=_clicked,
             selection_mode="points",
+            config=_CHART_TOOLS,
         )
 
 

@@ -244,7 +244,7 @@ def stream_facts(streamed: Streamed, report: CutReport) -> list[dict[str, str]]:
             "key": "held",
             "label": words.streams.FACT_HELD,
             "value": f"{streamed.simulation.most_held:,}",
-            "sub": words.streams.limit(MAX_HELD_CHARACTERS),
+            "sub": words.streams.limit(MAX_HELD_CHARACTERS, bool(streamed.names)),
         }
     )
     wait = streamed.simulation.longest_wait

@@ -114,7 +114,7 @@ def notices_badge(damaged: int, other: int, harmless: int) -> str:
 def read_as_text(as_result: bool) -> str:
     """What is said of a source in which no trace was recognised."""
     role = "one tool result" if as_result else "one message of the user"
-    return f"No trace format was recognised, so this is read as plain text: {role}. Choose another under Options."
+    return f"No trace format was recognised, so this is read as plain text: {role}. Options has the others."
 
 
 SEARCH: Final = "Search"

@@ -255,9 +255,9 @@ def seed_line(seed: int) -> str:
     return f"seed {seed}"
 
 
-def limit(number: int) -> str:
-    """The most that may be held."""
-    return f"limit {number}"
+def limit(number: int, calls: bool) -> str:
+    """The most that may be held. Tool calls, which are held until they are whole, do not count."""
+    return f"of text, limit {number}" if calls else f"limit {number}"
 
 
 def fact_delay(seconds: float, steps: int, timed: bool) -> str:

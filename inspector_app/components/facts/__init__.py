@@ -28,9 +28,10 @@ def proof_line(facts: Sequence[Mapping[str, str]], *, key: str, group: str, unfi
     return None if asked is None else str(asked)
 
 
-def chips(rows: Sequence[Mapping[str, Any]], *, key: str, group: str, base: str) -> None:
-    """Draw a chip for each space; pressing one filters the messages of the linked view `group`."""
-    _mount(key=key, data={"line": "chips", "chips": rows, "group": group, "base": base})
+def chips(rows: Sequence[Mapping[str, Any]], *, key: str, group: str, base: str, filters: bool = True) -> None:
+    """Draw a chip for each space; with `filters`, pressing one filters the messages of the linked view `group`."""
+    data = {"line": "chips", "chips": rows, "group": group, "base": base, "filters": filters}
+    _mount(key=key, data=data)
 
 
 def _nothing() -> None:

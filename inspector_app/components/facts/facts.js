@@ -31,7 +31,7 @@ function chipNode(view, chip) {
     tell("space", { group: view.data.group, space: view.on });
     view.box.querySelectorAll(".chip").forEach((one) => setOn(view, one));
   };
-  const node = chip.count ? button("chip", undefined, press) : el("span", "chip");
+  const node = chip.count && view.data.filters ? button("chip", undefined, press) : el("span", "chip");
   node.classList.add("sp-" + chip.space);
   if (!chip.count) node.classList.add("zero");
   node.dataset.space = chip.space;

@@ -102,6 +102,7 @@ function blockNode(view, block) {
   if (!view.data.diff) node.appendChild(header);
   if (block.piece) node.appendChild(el("div", "piece", block.piece));
   block.sections.forEach((section) => node.appendChild(sectionNode(view, section)));
+  stops(view, node, -1);
   return node;
 }
 
@@ -196,6 +197,7 @@ function goTo(view, index) {
   const node = view.scroll.querySelector(`.msg[data-index="${index}"]`);
   if (!node) return view.component.setTriggerValue("wanted", index);
   node.classList.remove("away");
+  Object.assign(view, { idAt: undefined, rawAt: undefined });
   setHere(view, index);
   hold(view, node, performance.now() + 400);
 }
@@ -213,9 +215,19 @@ function hold(view, node, until) {
 
 function setHere(view, index) {
   if (view.here === index) return;
-  view.scroll.querySelectorAll(".msg.here").forEach((node) => node.classList.remove("here"));
-  view.scroll.querySelector(`.msg[data-index="${index}"]`)?.classList.add("here");
+  for (const node of view.scroll.querySelectorAll(".msg.here")) {
+    node.classList.remove("here");
+    stops(view, node, -1);
+  }
+  const node = view.scroll.querySelector(`.msg[data-index="${index}"]`);
+  node?.classList.add("here");
+  if (node) stops(view, node, 0);
   view.here = index;
+}
+
+// Of a thousand messages only the buttons of the one where the reader is are stops of the Tab key.
+function stops(view, message, tabIndex) {
+  if (!view.data.flow) message.querySelectorAll("button").forEach((one) => { one.tabIndex = tabIndex; });
 }
 
 function reveal(node) {
@@ -226,13 +238,20 @@ function step(view, list, name, back) {
   const shown = list.filter((node) => node.isConnected && node.offsetParent !== null);
   if (!shown.length) return undefined;
   const at = shown.indexOf(view[name]);
-  const next = shown[at < 0 ? (back ? shown.length - 1 : 0) : (at + (back ? -1 : 1) + shown.length) % shown.length];
+  const next = at < 0 ? fromHere(view, shown, back) : shown[(at + (back ? -1 : 1) + shown.length) % shown.length];
   view[name] = next;
   view.byHand = false;
   reveal(next);
   const message = next.closest(".msg");
   if (message) { setHere(view, Number(message.dataset.index)); tell("here", { group: view.data.group, index: view.here }); }
   return next;
+}
+
+// The first of a walk stands in the message where the reader is, or after it.
+function fromHere(view, shown, back) {
+  const index = (node) => Number(node.closest(".msg").dataset.index), here = view.here ?? 0;
+  if (back) return shown.findLast((node) => index(node) <= here) ?? shown[shown.length - 1];
+  return shown.find((node) => index(node) >= here) ?? shown[0];
 }
 
 function nextRaw(view, back) {
