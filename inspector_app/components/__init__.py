@@ -1,1 +1,1 @@
-"""The app's own components, where Streamlit has none: a folder each, with script, style and the functions to draw it."""
+"""The app's own components, where Streamlit has none: a folder each, with script, style and functions to draw it."""
