@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Final, Protocol, TypeVar, cast
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from inspector_app.page_state.playground import PlaygroundState
 from modelcontext_core.formats.base import Notice
@@ -79,14 +78,15 @@ def load(kind: type[_State]) -> _State:
     return cast("_State", st.session_state[slot])
 
 
-def save(state: _State) -> _State:
-    """Keep the state of a page, and bring the address in step with it while that page is shown.
+def save(state: _State, *, address: bool = True) -> _State:
+    """Keep the state of a page, and bring the `address` in step with it while that page is shown.
 
-    The state of another page has no part in the address: it would be one more step of the browser's history.
+    Each address is a step of the browser's history: the state of another page has no part in it, nor what only passes.
     """
     st.session_state[_MARK + state.page] = state
     wanted = state.to_query()
-    if st.session_state.get(_SHOWN, state.page) == state.page and st.query_params.to_dict() != wanted:
+    address = address and st.session_state.get(_SHOWN, state.page) == state.page
+    if address and st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
     return state
 
@@ -94,7 +94,7 @@ def save(state: _State) -> _State:
 def shown(page: str) -> None:
     """Take note of which page is drawn now. After Back and Forward of the browser its address says what it shows."""
     st.session_state[_SHOWN] = page
-    context = get_script_run_ctx()
+    context = st.runtime.scriptrunner.get_script_run_ctx()
     if context is not None and context.is_history_navigation:
         for name in _SHARES_A_SOURCE.get(page, (page,)):
             st.session_state.pop(_MARK + name, None)

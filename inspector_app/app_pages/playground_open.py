@@ -71,8 +71,9 @@ def _progress() -> None:
         done = words.sources.reading(reading.done, len(reading.sources), reading.messages)
         st.progress(reading.share, text=words.sources.ENCODING if reading.encoding else done)
         at_once = reading.encoding or opening.stopping()
-        said = words.sources.GIVE_UP if at_once else words.sources.STOP
-        if st.button(said, key="reading_stop", icon=":material/stop:"):
+        if st.button(
+            words.sources.GIVE_UP if at_once else words.sources.STOP, key="reading_stop", icon=":material/stop:"
+        ):
             opening.stop()
             st.rerun()
 
