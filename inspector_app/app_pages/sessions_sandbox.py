@@ -112,6 +112,7 @@ def _fields(begin: Draft, version: str) -> Draft:
         commit_events=whole(second, "limit_events", begin.limits.commit_events),
         commit_event_bytes=whole(third, "limit_bytes", begin.limits.commit_event_bytes),
     )
+    st.caption(words.sandbox.TRY_NO_LIMIT)
     context = st.text_input(words.sandbox.TRY_CONTEXT, value=begin.context, key=f"sandbox_context:{version}")
     return Draft(
         operation_id=operation,

@@ -19,6 +19,7 @@ __all__ = [
     "TRY_KEY",
     "TRY_MODEL",
     "TRY_NOTE",
+    "TRY_NO_LIMIT",
     "TRY_PRESET",
     "TRY_PRESETS",
     "TRY_PROVIDER",
@@ -61,6 +62,7 @@ TRY_FIELDS: Final = {
     "limit_events": "Limit: events",
     "limit_bytes": "Limit: bytes of events",
 }
+TRY_NO_LIMIT: Final = "A limit of 0 is no limit."
 TRY_COMMIT: Final = "Commit to the copy"
 TRY_REPEAT_NOTE: Final = "The last commit of the copy is sent once more, unchanged, as after an answer that was lost."
 TRY_RESULT: Final = "Which rule answers"
