@@ -60,12 +60,12 @@ def _cited(text: str, tag: re.Match[str], spaces: HandleSpaces, in_json: bool, i
     if known is None and (not may_be_mined(durable) or (issues_compacted and spaces.words["issue"].tokens(durable))):
         return None
     if space == "web":
-        title = unescape(values.get("title", ""))
+        title = spaces.restored(unescape(values.get("title", "")))
         return spaces.register_web(durable, title, citable=False) if known or is_http_url(durable) else None
     reference = ChunkReference(
         chunk_id=durable,
         knowledge_base_id=_metadata(values.get("kb_id", "")),
-        document_title=unescape(values.get("doc", "")),
+        document_title=spaces.restored(unescape(values.get("doc", ""))),
     )
     return spaces.register_chunk(reference, citable=False)
 

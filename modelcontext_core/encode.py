@@ -273,7 +273,7 @@ class Encoder:
         elif not self._citable and (label.tag is None or spaces.has_metadata(known[0])):
             return known[1]  # nothing that a replayed label could add
         if space == "chunk":
-            reference = tag_reference(label.value, label.tag)
+            reference = tag_reference(label.value, label.tag, spaces.restored)
             return spaces.register_chunk(reference, citable=self._citable)
         if space == "document":
             return spaces.register_document(label.value)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import unescape
 from typing import Final, NamedTuple
 
@@ -129,8 +129,9 @@ def _identity(text: str, tag: re.Match[str]) -> tuple[int, int] | None:
     return faq
 
 
-def tag_reference(chunk_id: str, tag: re.Match[str] | None) -> ChunkReference:
-    """The chunk that a tag names, with the metadata of its attributes; the first of each name counts."""
+def tag_reference(chunk_id: str, tag: re.Match[str] | None, restored: Callable[[str], str]) -> ChunkReference:
+    """The chunk that a tag names, with the metadata of its attributes; the first of each name counts. `restored` gives
+    the title without handles."""
     values: dict[str, str] = {}
     if tag is not None:
         for name, start, end in attributes(tag.string, tag.end(1), tag.end()):
@@ -139,7 +140,7 @@ def tag_reference(chunk_id: str, tag: re.Match[str] | None) -> ChunkReference:
         chunk_id=chunk_id,
         knowledge_id=_plain(values.get("knowledge_id", "")),
         knowledge_base_id=_plain(values.get("knowledge_base_id") or values.get("kb_id", "")),
-        document_title=_plain(values.get("knowledge_title") or values.get("doc", "")),
+        document_title=restored(_plain(values.get("knowledge_title") or values.get("doc", ""))),
     )
 
 

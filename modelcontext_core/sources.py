@@ -30,6 +30,7 @@ from modelcontext_core.grammar import (
     free_after,
     free_before,
     handle_at,
+    handle_tokens,
     http_start,
     is_free_text_id,
     is_http_url,
@@ -306,6 +307,19 @@ class HandleSpaces:
         if durable is None or space in ("web", "resource"):
             return durable
         return self.uri(space, durable)
+
+    def restored(self, text: str) -> str:
+        """A title as it was before its references and URIs became handles: a reader will see it."""
+        if "://" not in text:
+            return text
+        pieces: list[str] = []
+        pos = 0
+        for token in handle_tokens(text):
+            durable = self.durable_text(token.space, token.number)
+            if durable is not None:
+                pieces += (text[pos : token.start], durable)
+                pos = token.end
+        return "".join(pieces) + text[pos:]
 
     def uri(self, space: Space, durable: str) -> str:
         """The URI of an id, registered or not."""

@@ -151,6 +151,24 @@ def test_a_tag_leaves_out_what_is_not_known() -> None:
     assert '<kb doc="" chunk_id="c-1" />' == registry.decode_output_text('<ref id="chunk://1"/>')
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<chunk chunk_id="c-000001" doc="minio://b/plan.pdf of weknora://doc/d-1">30 days</chunk>',
+        '<kb doc="minio://b/plan.pdf of weknora://doc/d-1" chunk_id="c-000001"/>',
+    ],
+)
+def test_a_title_is_shown_to_readers_without_handles(text: str) -> None:
+    """What encoding wrote into it before the source was registered is undone: a stored citation holds no handle."""
+    registry = Registry()
+    registry.encode_messages([result(text, "knowledge_search")])
+    registry.register_chunk(ChunkReference(chunk_id="c-000001"))
+
+    assert '<kb doc="minio://b/plan.pdf of weknora://doc/d-1" chunk_id="c-000001" />' == registry.decode_output_text(
+        "chunk://1"
+    )
+
+
 def test_without_citations_every_reference_disappears() -> None:
     """And a bare chunk becomes a URI."""
     registry = Registry(citations_enabled=False)
