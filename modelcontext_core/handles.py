@@ -199,6 +199,7 @@ class HandleTable:
 
     def handle(self, value: str) -> str | None:
         """The handle of `value`, or None: nothing is registered."""
+        check_type("value", value, str)
         return self._handles.get(value.strip())
 
     def resolve(self, handle: str) -> str | None:

@@ -112,6 +112,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     ),
     "table must be a HandleTable, not Registry": lambda: HandleStreamDecoder(Registry()),  # type: ignore[arg-type]
     "prefix must be str, not int": lambda: HandleTable(3),  # type: ignore[arg-type]
+    "value must be str, not NoneType": lambda: HandleTable("c").handle(NONE),
     "value must be str, not UUID": lambda: HandleTable("c").register(ID),
     "event must be one of the StreamEvent records, not list": lambda: ResponseDecoder(Registry()).feed([]),  # type: ignore[arg-type]
     "chunk must be str, not tuple": lambda: ResponseDecoder(Registry()).feed(TextDelta(text=())),  # type: ignore[arg-type]
