@@ -46,6 +46,7 @@ _MARK: Final = "inspector:"
 _SHOWN: Final = f"{_MARK}shown"
 _SLASHES_OF_A_SERVER: Final = 2
 _VISIT: Final = f"{_MARK}visit"
+_BARE: Final = f"{_MARK}bare:"
 _SHARES_A_SOURCE: Final = {"streams": ("streams", "playground")}
 # What the components of the Playground are told once about the place in a trace, and whether a stream plays.
 _PLACES: Final = ("part", "goto", "rail", "streams_playing")
@@ -86,6 +87,8 @@ def save(state: _State, *, address: bool = True) -> _State:
     st.session_state[_MARK + state.page] = state
     wanted = state.to_query()
     address = address and st.session_state.get(_SHOWN, state.page) == state.page
+    if address and not wanted:
+        st.session_state[_BARE + state.page] = True
     if address and st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
     return state
@@ -95,7 +98,9 @@ def shown(page: str) -> None:
     """Take note of which page is drawn now. After Back and Forward of the browser its address says what it shows."""
     st.session_state[_SHOWN] = page
     context = st.runtime.scriptrunner.get_script_run_ctx()
-    if context is not None and context.is_history_navigation:
+    # The navigation writes the bare address of a page before the page writes its own: that one says nothing.
+    says = bool(st.query_params.to_dict()) or _BARE + page in st.session_state
+    if context is not None and context.is_history_navigation and says:
         for name in _SHARES_A_SOURCE.get(page, (page,)):
             st.session_state.pop(_MARK + name, None)
         unpin(*_PLACES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from inspector_app import data, opening, state, stream_subjects, words
@@ -14,13 +16,19 @@ def _page() -> None:
     shared = opening.preloaded(state.load(PlaygroundState))
     held = opening.opened(shared)
     shared = state.load(PlaygroundState) if held is None else shared
-    current = state.save(state.load(StreamsState).of(shared))
+    current = state.load(StreamsState).of(shared)
     if held is None:
+        state.save(current)
         with st.container(key="opening"):
             _empty_page(shared)
         return
     options = streams_source.options_of(shared)
     best = stream_subjects.best_choice(held, options)
+    if best is not None:
+        # At once, so that the address is not changed twice: each is a step of the browser's history.
+        how = streams_source.how_cut(current, held, best)
+        current = replace(current, answer=how.answer, chunking=how.chunking)
+    state.save(current)
     if best is None:
         streams_source.source_line(current, held)
         st.info(words.streams.NOTHING_TO_STREAM)

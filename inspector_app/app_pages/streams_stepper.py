@@ -146,4 +146,6 @@ def _advance(streamed: Streamed, version: str) -> None:
     if number == len(streamed.steps):
         state.pin(_PLAYING, version, False)
         st.rerun()
-    _go(min(number + max(1, current.speed // _MOST_TICKS), len(streamed.steps)))
+    # The address follows when it stops: a step of the browser's history for each would leave nothing else in it.
+    goal = min(number + max(1, current.speed // _MOST_TICKS), len(streamed.steps))
+    state.save(replace(current, step=goal), address=False)

@@ -96,6 +96,10 @@ def test_the_next_raw_id_and_the_rail_by_keyboard(app_server: AppServer, open_pa
     page.keyboard.press("x")
     expect(page.locator(".item.here")).to_have_attribute("data-index", "5")
 
+    # The line of facts, the chips, and the buttons of all messages but one are no stops of the Tab key.
+    for where, stops in ((".proof button", 1), (".chips button", 1), (".msg button", 1)):
+        page.locator(where).first.wait_for()
+        assert page.locator(f"{where}:not([tabindex='-1'])").count() == stops
     page.locator(".list").focus()
     page.keyboard.press("ArrowDown")
     expect(page.locator(".item.here")).to_have_attribute("data-index", "6")
@@ -132,7 +136,7 @@ def test_an_answer_is_decoded_and_what_is_unknown_is_named(app_server: AppServer
 
 
 def test_a_sample_opens_by_one_click_and_its_link_opens_it_again(app_server: AppServer, open_page: OpenPage) -> None:
-    """The card opens the sample; a reload of the address shows the same message."""
+    """The card opens it, a reload the same message, Back the places before; of two quick clicks the last one counts."""
     page = open_page(app_server.url)
     page.locator("button.card", has_text="A leaking agent").click()
     page.locator('.item[data-index="6"]').click()
@@ -142,6 +146,18 @@ def test_a_sample_opens_by_one_click_and_its_link_opens_it_again(app_server: App
     settle(page)
 
     expect(page.locator(".msg.here")).to_have_attribute("data-index", "6")
+
+    page.go_back()
+    expect(page.locator(".msg.here")).to_have_attribute("data-index", "0")
+    page.go_back()
+    cards = [page.locator("button.card", has_text=name).first for name in ("MCP agent", "Wiki agent")]
+    expect(cards[0]).to_be_visible()
+    page.evaluate(
+        "([one, other]) => { one.click(); setTimeout(() => other.click(), 40); }",
+        [card.element_handle() for card in cards],
+    )
+    expect(page.locator(".source .name")).to_have_text("wiki_agent.json")
+    page.wait_for_url(re.compile("sample=wiki_agent"))
 
 
 def test_rubbish_is_said_in_a_sentence_and_what_was_open_stays(app_server: AppServer, open_page: OpenPage) -> None:
