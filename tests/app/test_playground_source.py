@@ -131,7 +131,7 @@ def test_an_own_pack_is_pasted_and_counts_as_declared() -> None:
     data.shelf().forget(held.key)
 
 
-@pytest.mark.parametrize("wrong", ["name = ", 'name = "x"\n[tools.a]\nidz = []\n[tools.b]\nids = ["nope"]\n'])
+@pytest.mark.parametrize("wrong", ["name = ", 'name = "x"\n[tools.a]\nidz = []\n[tools.b]\nsqk = []\n'])
 def test_a_pack_with_faults_keeps_the_one_that_was_loaded(wrong: str, tmp_path: Path) -> None:
     """Every fault is named with its key; the pack before stays in use."""
     app = page(sample="rag_citations", pack="own")
@@ -142,4 +142,4 @@ def test_a_pack_with_faults_keeps_the_one_that_was_loaded(wrong: str, tmp_path: 
     calm(app.text_input(key=own_pack.PATH_FIELD).set_value(str(tmp_path / "wrong.toml")).run())
 
     assert [each.value for each in app.text if each.value == "northwind"] == ["northwind"]
-    assert len(app.session_state["inspector:kept:own_pack_faults"]) == wrong.count("[tools") or 1
+    assert len(app.session_state["inspector:kept:own_pack_faults"]) == (wrong.count("[tools") or 1)

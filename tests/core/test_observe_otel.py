@@ -93,7 +93,14 @@ def test_an_exception_of_any_other_tool_is_recorded(recorder: Recorder) -> None:
     assert recorder.only().events[0].attributes["exception.message"] == "bad"
 
 
-def test_without_a_tracer_the_global_one_is_used() -> None:
-    """An application that set nothing up pays for nothing and breaks nothing."""
+def test_without_a_tracer_the_global_one_is_used(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An application that set nothing up breaks nothing; what it sets up later is used."""
     with generation_span([]) as observe, tool_call_span(ToolCall(name="t")):
         observe(ChatResponse())
+    assert recorder.exporter.get_finished_spans() == ()
+
+    monkeypatch.setattr("opentelemetry.trace.get_tracer", lambda name: recorder.tracer)
+    with generation_span([]), tool_call_span(ToolCall(name="t")):
+        pass
+
+    assert ["execute_tool t", "chat"] == [span.name for span in recorder.exporter.get_finished_spans()]

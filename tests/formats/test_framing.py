@@ -141,7 +141,7 @@ def test_bytes_that_are_not_utf8_are_shown_and_counted() -> None:
         (b'{"choices": 7}', "nearest known format: openai_chat"),
         (b"12", "no conversation was found"),
         (zipped(("a.zip", zipped(("b.json", ONE)))), "an archive inside an archive"),
-        (zipped(), "a damaged zip"),
+        (zipped(), "binary data"),
         (b"PK\x03\x04 and nothing more", "a damaged zip"),
     ],
     ids=lambda value: None if isinstance(value, bytes) else value,
@@ -151,7 +151,7 @@ def test_rubbish_gets_one_clear_sentence(data: bytes, sentence: str) -> None:
     with pytest.raises(UnreadableTrace) as caught:
         read(data)
 
-    assert sentence in str(caught.value) or data[:4] == b"PK\x05\x06"
+    assert sentence in str(caught.value)
     assert caught.value.position
 
 
