@@ -12,7 +12,7 @@ see what an earlier one wrote:
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -246,8 +246,11 @@ class Encoder:
         return _LabelPlaces(settled, open_labels)
 
     def _is_altered(self, label: Label) -> bool:
-        """Whether a value is no identity any more, since the id of an issue was replaced in the middle of it."""
-        return bool(self._spaces.words["issue"].tokens(label.value)) and not self._spaces.find(label.space, label.value)
+        """Whether a value is no identity any more, since the id of an issue was replaced in it.
+
+        Known or not: an identity that looks like what is left would be restored in the place of the issue's.
+        """
+        return bool(self._spaces.words["issue"].tokens(label.value))
 
     def _unlabelled(self, labels: Sequence[Label], mined: Sequence[Label]) -> list[Label]:
         """The mined places that do not stand inside a label that names an identity: there it has its name already."""
@@ -288,11 +291,18 @@ class Encoder:
             elif item.policy is not None and item.policy.output in ("source", "compact"):
                 text = item.rewriting.text
                 places, keep = self._spaces.known_places(text)
+                if item.policy.issues_compact:
+                    places = self._beside_issues(text, places)
                 labels = self._labels.get(id(item.rewriting))
                 if labels is not None:
                     places, keep = self._with_labels(labels, places, keep)
                 if places:
                     item.rewriting.apply(replace_places(text, places, keep))
+
+    def _beside_issues(self, text: str, places: Sequence[Place]) -> list[Place]:
+        """The places in which no handle of an issue stands."""
+        starts = [start for start, _ in self._spaces.words["issue"].tokens(text)]
+        return [place for place in places if bisect_left(starts, place.start) == bisect_left(starts, place.end)]
 
     def _with_labels(
         self, labels: _LabelPlaces, places: list[Place], keep: list[tuple[int, int]]

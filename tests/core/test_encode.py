@@ -236,6 +236,19 @@ def test_an_id_with_the_id_of_an_issue_in_it_is_not_mined_without_it(text: str) 
     assert ["i1"] == [row.handle for row in registry.handles()]
 
 
+@pytest.mark.parametrize("document", ["i1", "wiki/i1"])
+def test_the_handle_of_an_issue_is_no_document_of_that_name(document: str) -> None:
+    """A document may be called as an issue is numbered; what the issue left in a result is still the issue's."""
+    registry = Registry()
+    registry.register_document(document)
+    registry.register_issue("issue-01")
+    text = '{"id": "issue-01", "knowledge_id": "wiki/issue-01"}'
+
+    encoded = contents(registry, result(text, "wiki_read_issue"))
+
+    assert [text.replace("issue-01", "i1")] == encoded == contents(registry, result(encoded[0], "wiki_read_issue"))
+
+
 def test_declared_issue_fields_come_back() -> None:
     """`issue_id`, `issue_ids`: known ones only."""
     registry = Registry()
