@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from inspector_app import places, started
+from inspector_app import places, started, tidying
 from inspector_app.security import SecurityMiddleware, allowed_hosts
 from modelcontext_core import tokens
 
@@ -25,7 +25,8 @@ _INDEX_HTML = (Path(st.__file__).parent / "static" / "index.html").read_text(enc
 
 # A trace is many small objects that all stay: to look for garbage among them every 700 new ones would take a third of
 # the time that opening it takes.
-gc.set_threshold(50_000, 20, 100)
+gc.set_threshold(50_000, 20, 10)
+tidying.keep_little()
 
 
 def _warm_up() -> None:

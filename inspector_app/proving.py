@@ -44,9 +44,14 @@ class Proving:
     def _run(self) -> None:
         try:
             self._result = data.prove(self._held, self._options, self._step)
+        except NotWanted:
+            self._result = NotWanted()  # the one that was caught names what the proof was made of
         except Exception as error:  # raised where somebody looks
             self._result = error
-        tidying.give_back()
+        if self._held.gone:
+            tidying.soon()
+        else:
+            tidying.give_back()
 
     def _step(self, share: float) -> None:
         self.share = share

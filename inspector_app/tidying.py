@@ -12,9 +12,11 @@ import gc
 import threading
 from typing import Final
 
-__all__ = ["give_back", "soon"]
+__all__ = ["give_back", "keep_little", "soon"]
 
 _SECONDS_UNTIL: Final = 2.0  # several things go together, and the page that closed one is drawn first
+_M_TRIM_THRESHOLD: Final = -1  # of mallopt(3)
+_BYTES_KEPT: Final = 1_000_000
 
 _lock = threading.Lock()
 _timer: threading.Timer | None = None
@@ -39,8 +41,21 @@ def _now() -> None:
 
 
 def give_back() -> None:
-    """Return freed memory to the system, where the C library can (glibc); elsewhere nothing happens."""
+    """Return freed memory to the system."""
+    _ask("malloc_trim", 0)
+
+
+def keep_little() -> None:
+    """Let each thread's heap keep a megabyte of freed memory at its end, not up to 64 of them.
+
+    Left alone, the C library keeps the more the larger what was freed, and `malloc_trim` shortens the first heap only.
+    """
+    _ask("mallopt", _M_TRIM_THRESHOLD, _BYTES_KEPT)
+
+
+def _ask(name: str, *values: int) -> None:
+    """Call a function of the C library, where it has one of that name (glibc)."""
     try:
-        ctypes.CDLL(None).malloc_trim(0)
-    except (AttributeError, OSError, TypeError):  # another C library, or none that can be asked
+        getattr(ctypes.CDLL(None), name)(*values)
+    except (AttributeError, OSError, TypeError):
         return
