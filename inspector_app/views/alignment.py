@@ -6,7 +6,8 @@ in one row, so that the sides can never slip.
 
 Rows leave this module as plain lists, because they go to the browser by the thousand:
 
-    [number, left, right, changed]      right is 0 where it equals left; number is 0 for the rest of a long line
+    [number, left, right, changed]      right is 0 where it equals left; number is 0 for the rest of a long line;
+                                        changed is 2 where nothing is but a mark stands, so that it is not folded
     segment: "text" | [kind, text, identity, raw]
 
 `kind` is one of the constants below, `text` what is drawn, `raw` the characters themselves where they differ from it.
@@ -169,6 +170,7 @@ class _Rows:
         self._left: list[Segment] = []
         self._right: list[Segment] = []
         self._changed = False
+        self.marked = False
         self._continued = False
         self._length = 0
 
@@ -185,9 +187,11 @@ class _Rows:
     def close(self, *, continued: bool = False) -> None:
         same = self._left == self._right
         number = 0 if self._continued else self._number
-        self._rows.append([number, self._left, 0 if same else self._right, int(self._changed)])
+        changed = 1 if self._changed else 2 if self.marked else 0
+        self._rows.append([number, self._left, 0 if same else self._right, changed])
         self._number += 0 if continued else 1
         self._left, self._right, self._changed, self._length = [], [], False, 0
+        self.marked = False
         self._continued = continued
 
     def finish(self) -> list[Row]:
@@ -236,6 +240,7 @@ def _line(builder: _Rows, line: str, raw_ids: Finder | None, raw_kind: Callable[
             _plain(builder, line[cursor:start])
             segment: Segment = [kind, line[start:end]]
             builder.add(segment, segment, changed=kind != LEFT)
+            builder.marked = True
             cursor = end
     _plain(builder, line[cursor:])
 

@@ -50,7 +50,7 @@ function diffRow(view, row) {
 function rowNode(view, row, mono) {
   if (view.data.diff) return diffRow(view, row);
   const [number, left, right, changed] = row;
-  const node = el("div", changed ? "row changed" : "row");
+  const node = el("div", changed === 1 ? "row changed" : "row");
   const hang = mono ? indentOf(left) : 0;
   node.append(el("div", "n", number || ""), cell(view, left, "l", hang));
   if (view.data.sides !== 1) node.append(cell(view, right || left, "r", hang));

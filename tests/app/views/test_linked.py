@@ -122,3 +122,7 @@ def test_ids_that_the_user_wrote_are_marked_as_left_on_purpose() -> None:
 
     assert block["notes"] == [["muted", "1 id left on purpose"]]
     assert ["u", RAW] in block["sections"][0]["rows"][0][1]
+
+    long = analysis([Message(role="user", content=f"1\n2\n3\n{RAW}\n5\n6\n7")])
+    rows = view_part(long, plan(long.messages), 0)["blocks"][0]["sections"][0]["rows"]
+    assert [4, [["u", RAW]], 0, 2] in rows
