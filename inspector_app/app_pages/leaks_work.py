@@ -95,12 +95,13 @@ def _coverage(report: LeakReport) -> None:
 
 
 def _overview(current: LeaksState, scan: Scan, report: LeakReport) -> None:
+    dark = st.context.theme.type == "dark"
     if not report.totals.leaks:
         st.success(words.leaks.NO_LEAKS)
     elif current.view == "along":
-        st.plotly_chart(leak_figures.along(report, current.known), key="leaks_along")
+        st.plotly_chart(leak_figures.along(report, current.known, dark=dark), key="leaks_along")
     elif current.view == "top":
-        st.plotly_chart(leak_figures.top(report, current.known), key="leaks_top")
+        st.plotly_chart(leak_figures.top(report, current.known, dark=dark), key="leaks_top")
         st.caption(words.leaks.TOP_NOTE)
     else:
         names = [words.leaks.FIELDS[name] for name in leaks.COLUMNS]

@@ -10,18 +10,19 @@ from modelcontext_core.leak_report.report import LeakReport
 
 __all__ = ["along", "top"]
 
-_FAULT = "#B3261E"
-_MISSED = "#DF7F6B"
+# Of unregistered and of registered ids, on a light and on a dark page.
+_COLOURS = {False: ("#B3261E", "#DF7F6B"), True: ("#F08A78", "#8F4236")}
 _MOST_SHOWN = 12
 _HEIGHT = 268  # as the panel beside it
 
 
-def along(report: LeakReport, known: str) -> go.Figure:
+def along(report: LeakReport, known: str, *, dark: bool = False) -> go.Figure:
     """How many raw ids stand in the first message, the second, and so on, of all conversations together."""
     figure = go.Figure()
+    unregistered, missed = _COLOURS[dark]
     for registered, name, colour in (
-        (False, words.leaks.KNOWNS["unregistered"], _FAULT),
-        (True, words.leaks.KNOWNS["registered"], _MISSED),
+        (False, words.leaks.KNOWNS["unregistered"], unregistered),
+        (True, words.leaks.KNOWNS["registered"], missed),
     ):
         if known in ("both", "registered" if registered else "unregistered"):
             at = [(message, times) for (message, yes), times in report.along.items() if yes is registered]
@@ -30,7 +31,7 @@ def along(report: LeakReport, known: str) -> go.Figure:
     return _framed(figure)
 
 
-def top(report: LeakReport, known: str) -> go.Figure:
+def top(report: LeakReport, known: str, *, dark: bool = False) -> go.Figure:
     """The identifiers that are left most often, by their beginnings."""
     found = []
     for key, count in report.identities.items():
@@ -42,7 +43,7 @@ def top(report: LeakReport, known: str) -> go.Figure:
     # Two ids may begin alike: the hash keeps their bars apart. The chart would take tags in a label for its own markup.
     names = [f"{one_line(shown).replace('<', '‹')} ({identity[:4]})" for _, shown, identity in found[:_MOST_SHOWN]]
     figure = go.Figure(go.Bar(x=[times for times, *_ in found[:_MOST_SHOWN]], y=names, orientation="h"))
-    figure.update_traces(marker_color=_FAULT)
+    figure.update_traces(marker_color=_COLOURS[dark][0])
     figure.update_layout(xaxis_title=words.leaks.COUNT_AXIS)
     figure.update_yaxes(autorange="reversed", type="category", dtick=1)
     return _framed(figure, height=_HEIGHT - 30)  # a note stands below it
