@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.formats.base import Conversation, Trace
-from modelcontext_core.leak_report.trace_scan import Leaks, count_leaks, encoded_conversations
+from modelcontext_core.leak_report.trace_scan import Leaks, count_leaks
 from modelcontext_core.limits import MAX_MESSAGES_PER_CONVERSATION
 from modelcontext_core.messages import Message
 from modelcontext_core.policies import ToolPolicies
@@ -66,7 +66,7 @@ def measure(
     if not wanted:
         return {}
     if leaks is None:
-        leaks = _all_leaks(trace, pack, detectors)
+        leaks = count_leaks(trace, pack, detectors)
     before = _by_producer(leaks)
     if not before:
         return {}
@@ -90,13 +90,6 @@ def _tools(message: Message) -> Sequence[str]:
     if message.role == "tool":
         return (message.name, *(call.name for call in message.tool_calls))
     return [call.name for call in message.tool_calls] if message.tool_calls else ()
-
-
-def _all_leaks(trace: Trace, pack: ToolPolicies, detectors: Detectors) -> Leaks:
-    found: Leaks = Counter()
-    for encoded in encoded_conversations(trace, pack, spans=False):
-        found.update(count_leaks(encoded, detectors))
-    return found
 
 
 def _by_producer(leaks: Leaks) -> Counter[str]:
@@ -126,10 +119,9 @@ def _difference(
     for (conversation, message, producer), times in leaks.items():
         if message in again[conversation]:
             found[producer] -= times
-    for encoded in encoded_conversations(_only(trace, touched, pack), pack, spans=False):
-        for (_, message, producer), times in count_leaks(encoded, detectors).items():
-            if message >= 0:
-                found[producer] += times
+    for (_, message, producer), times in count_leaks(_only(trace, touched, pack), pack, detectors).items():
+        if message >= 0:
+            found[producer] += times
     return found
 
 

@@ -17,7 +17,7 @@ from modelcontext_core.discovery import KnownRules, find_proposals
 from modelcontext_core.formats.base import Trace
 from modelcontext_core.leak_report.measure import NOTHING, Effect, measure
 from modelcontext_core.leak_report.report import Counts, LeakReport, RowKey
-from modelcontext_core.leak_report.trace_scan import count_leaks, encoded_conversations
+from modelcontext_core.leak_report.trace_scan import count_leaks
 from modelcontext_core.policies import Discovery, Proposal, ToolPolicies, ToolPolicy
 
 __all__ = [
@@ -247,9 +247,8 @@ def compare(
     two: dict[str, int] = {}
     for trace in traces:
         for pack, into in ((first, one), (second, two)):
-            for encoded in encoded_conversations(trace, pack, spans=False):
-                for (_, _, producer), leaks in count_leaks(encoded, detectors).items():
-                    into[producer] = into.get(producer, 0) + leaks
+            for (_, _, producer), leaks in count_leaks(trace, pack, detectors).items():
+                into[producer] = into.get(producer, 0) + leaks
     rows = [Comparison(producer, one.get(producer, 0), two.get(producer, 0)) for producer in one.keys() | two.keys()]
     return sorted(rows, key=lambda row: (-abs(row.first - row.second), -row.first, row.producer))
 

@@ -12,13 +12,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors, Hit, PatternTime, find_hits, normalised
+from modelcontext_core.encode import Encoder
 from modelcontext_core.formats.base import Conversation, Trace
 from modelcontext_core.handles import link_regions
 from modelcontext_core.leak_report.places import fingerprint, masked, places, short_hash, shortened
 from modelcontext_core.limits import MAX_MESSAGES_PER_CONVERSATION
+from modelcontext_core.mcp import encode_tools
 from modelcontext_core.messages import Message, Tool
 from modelcontext_core.policies import ToolPolicies
 from modelcontext_core.registry import Registry, Span
+from modelcontext_core.sources import HandleSpaces
 
 __all__ = [
     "CutShort",
@@ -133,27 +136,27 @@ class _Text(NamedTuple):
     reason: str
 
 
-def encoded_conversations(trace: Trace, pack: ToolPolicies, *, spans: bool = True) -> Iterator[EncodedConversation]:
+def encoded_conversations(trace: Trace, pack: ToolPolicies) -> Iterator[EncodedConversation]:
     """Every conversation of a trace, encoded by a registry of its own.
 
     A branch is encoded behind the messages of its parent that it continues. When the branches of a trace would repeat
-    more messages than a conversation may have, the rest of them are encoded alone. Without `spans` it is not said what
-    was replaced, which is quicker.
+    more messages than a conversation may have, the rest of them are encoded alone.
     """
-    by_id = {conversation.id: conversation for conversation in trace.conversations if conversation.id}
-    left = MAX_MESSAGES_PER_CONVERSATION
-    for number, conversation in enumerate(trace.conversations):
-        before = messages_before(conversation, by_id, left)
-        left -= len(before)
+    for number, (before, conversation) in enumerate(_continued(trace)):
         registry = Registry(policies=pack)
         tools = registry.encode_tools(conversation.tools)
-        messages = (*before, *conversation.messages)
-        if spans:
-            report = registry.encode_with_report(messages)
-            yield EncodedConversation(number, len(before), report.messages, tools, report.spans, registry, pack)
-        else:
-            encoded = registry.encode_messages(messages)
-            yield EncodedConversation(number, len(before), encoded, tools, (), registry, pack)
+        report = registry.encode_with_report((*before, *conversation.messages))
+        yield EncodedConversation(number, len(before), report.messages, tools, report.spans, registry, pack)
+
+
+def _continued(trace: Trace) -> Iterator[tuple[Sequence[Message], Conversation]]:
+    """Every conversation behind the messages of its parents that it continues."""
+    by_id = {conversation.id: conversation for conversation in trace.conversations if conversation.id}
+    left = MAX_MESSAGES_PER_CONVERSATION
+    for conversation in trace.conversations:
+        before = messages_before(conversation, by_id, left)
+        left -= len(before)
+        yield before, conversation
 
 
 def messages_before(
@@ -187,7 +190,7 @@ def find_occurrences(
     `name` is the trace's. `cut_short` is told of messages in which the user's patterns ran out of time.
     """
     scan = _Scan(encoded, name, values)
-    for index, texts in _texts(encoded):
+    for index, texts in _texts(encoded.tools, encoded.messages[encoded.first :], encoded.pack):
         time = PatternTime()
         for each in texts:
             hits = find_hits(each.text, detectors, encoded.pack.uri_scheme, time)
@@ -197,16 +200,25 @@ def find_occurrences(
             cut_short(CutShort(encoded.number, index))
 
 
-def count_leaks(encoded: EncodedConversation, detectors: Detectors = DEFAULT_DETECTORS) -> Leaks:
-    """How many leaks each producer has in each message: what `find_occurrences` finds, only counted."""
+def count_leaks(trace: Trace, pack: ToolPolicies, detectors: Detectors = DEFAULT_DETECTORS) -> Leaks:
+    """How many leaks each producer has in each message: what `find_occurrences` finds in the `encoded_conversations`,
+    only counted, which needs neither places nor messages but the texts alone."""
     found: Leaks = Counter()
-    for index, texts in _texts(encoded):
-        time = PatternTime()
-        for each in texts:
-            if each.reason != "user_text":
-                hits = len(find_hits(each.text, detectors, encoded.pack.uri_scheme, time))
-                if hits:
-                    found[encoded.number, index, masked(each.tool) or each.role] += hits
+    for number, (before, conversation) in enumerate(_continued(trace)):
+        spaces = HandleSpaces(pack.uri_scheme)
+        tools = encode_tools(conversation.tools, spaces, pack) if conversation.tools else []
+        encoder = Encoder((*before, *conversation.messages), spaces, pack)
+        encoder.run()
+        changed = encoder.changed_texts()
+        for index, texts in _texts(tools, conversation.messages, pack):
+            written = changed.get(index + len(before), {}) if index >= 0 else {}
+            time = PatternTime()
+            for each in texts:
+                if each.reason != "user_text":
+                    text = written.get(each.path, each.text)
+                    hits = len(find_hits(text, detectors, pack.uri_scheme, time))
+                    if hits:
+                        found[number, index, masked(each.tool) or each.role] += hits
     return found
 
 
@@ -242,12 +254,12 @@ class _Scan:
         return self._known
 
 
-def _texts(encoded: EncodedConversation) -> Iterator[tuple[int, list[_Text]]]:
-    """The texts of each message that belongs to the conversation, by its position there; -1 for tool definitions."""
-    if encoded.tools:
-        yield -1, [text for number, tool in enumerate(encoded.tools) for text in _tool_texts(number, tool)]
-    for index, message in enumerate(encoded.messages[encoded.first :]):
-        yield index, list(_message_texts(message, encoded.pack))
+def _texts(tools: Sequence[Tool], messages: Sequence[Message], pack: ToolPolicies) -> Iterator[tuple[int, list[_Text]]]:
+    """The texts of tool definitions (-1) and of each message of a conversation, by its position there."""
+    if tools:
+        yield -1, [text for number, tool in enumerate(tools) for text in _tool_texts(number, tool)]
+    for index, message in enumerate(messages):
+        yield index, list(_message_texts(message, pack))
 
 
 def _tool_texts(number: int, tool: Tool) -> Iterator[_Text]:
