@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from inspector_app.views.spaces import family
 from modelcontext_core.leaks import IdentifierLeak
 from modelcontext_core.messages import Message
 from modelcontext_core.policies import Proposal
@@ -53,6 +54,15 @@ class Analysis:
         for span in self.spans:
             result[span.message].append(span)
         return result
+
+    @cached_property
+    def replaced(self) -> Mapping[int, Mapping[str, int]]:
+        """How many places of each family were replaced in each message. Every run of a page draws them."""
+        spaces = Counter((span.message, span.space) for span in self.spans)
+        result: dict[int, Counter[str]] = defaultdict(Counter)
+        for (message, space), places in spaces.items():
+            result[message][family(space)] += places
+        return dict(result)
 
     @cached_property
     def identity_of(self) -> Mapping[str, int]:

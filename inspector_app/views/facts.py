@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from inspector_app import words
 from inspector_app.views.analysis import Analysis, Proof, count_leaks
-from inspector_app.views.spaces import CODES, FAMILIES, family
+from inspector_app.views.spaces import CODES, FAMILIES
 
 __all__ = ["chip_rows", "proof_facts", "saved"]
 
@@ -68,8 +68,8 @@ def saved(proof: Proof, price: float) -> float:
 def chip_rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Return a chip for each family of handles, and one for raw ids; families that do not occur stay, greyed."""
     counts: Counter[str] = Counter()
-    for space, number in Counter(span.space for span in analysis.spans).items():
-        counts[family(space)] += number
+    for places in analysis.replaced.values():
+        counts.update(places)
     chips: list[dict[str, Any]] = [
         {"space": name, "code": CODES[name], "name": words.common.space_name(name), "count": counts[name]}
         for name in FAMILIES

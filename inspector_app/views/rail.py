@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
 from inspector_app import words
 from inspector_app.views.analysis import Analysis
 from inspector_app.views.hidden import one_line
-from inspector_app.views.spaces import FAMILIES, family
+from inspector_app.views.spaces import FAMILIES
 from modelcontext_core.messages import Message
 
 __all__ = ["MOST_ROWS", "label", "rail_rows", "rail_table"]
@@ -49,7 +48,7 @@ def label(message: Message) -> tuple[str, str]:
 
 
 def _row(analysis: Analysis, index: int, message: Message, found: Mapping[int, int] | None) -> dict[str, Any]:
-    counts = Counter(family(span.space) for span in analysis.spans_by_message.get(index, ()))
+    counts = analysis.replaced.get(index, {})
     sign, text = label(message)
     return {
         "index": index,
@@ -57,7 +56,7 @@ def _row(analysis: Analysis, index: int, message: Message, found: Mapping[int, i
         "label": text,
         "replaced": sum(counts.values()),
         "raw": len(analysis.leaks_by_message.get(index, {})),
-        "bars": [[name, counts[name]] for name in FAMILIES if counts[name]],
+        "bars": [[name, counts[name]] for name in FAMILIES if counts.get(name)],
         "hits": (found or {}).get(index, 0),
     }
 
