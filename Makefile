@@ -5,20 +5,27 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: run test check bench fuzz browser postgres lock clean
+# Dozens of processes start in the tests, and the app in each `make run`: where the environment forbids to keep bytecode,
+# each would compile Streamlit and pandas anew, which takes seconds.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: run test check style bench fuzz browser postgres lock clean
 
 run: .venv/.app
 	$(BIN)/python -m inspector_app $(ARGS)
 
-test: check browser postgres
-	$(PYTEST) -n 2 --dist loadfile --durations=10
+# A module is one piece of work, for its server and its browser; `tests/conftest.py` puts the long ones first.
+test: style browser postgres
+	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
 # Style, types, and who may import whom.
-check: .venv/.dev
+check: style
+	$(PYTEST) -q tests/test_architecture.py
+
+style: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(PYTEST) -q tests/test_architecture.py
+	$(BIN)/mypy --num-workers 2
 
 # Speed, one at a time: other work on the machine would spoil the figures.
 bench: .venv/.dev

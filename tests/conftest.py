@@ -17,7 +17,16 @@ settings.register_profile("default", deadline=None, max_examples=40, suppress_he
 settings.register_profile("fuzz", settings.get_profile("default"), max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+# What a module with a long wait asks for: a browser, or programs in a fresh process each.
+_LONG = frozenset({"chromium", "wheel"})
+
 _MAIN = sys.modules["__main__"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long modules come first: begun last, one of two processes would wait at the end for the other."""
+    long = {item.path for item in items if not _LONG.isdisjoint(getattr(item, "fixturenames", ()))}
+    items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.hookimpl(trylast=True)
