@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from modelcontext_core.grammar import find_uuids
@@ -66,7 +66,6 @@ TOOLS = st.sampled_from(["find", "other"])
 
 @example([result("find", {"id": "00000000-2222-4333-8444-555555555555"})])
 @example([result("find", {"order_id": '{"k_id": "00000001-2222-4333-8444-555555555555"}'})])
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.builds(call, TOOLS, VALUES) | st.builds(result, TOOLS, VALUES | st.text(max_size=40)), max_size=6))
 def test_no_free_id_is_left_in_results(messages: list[Message]) -> None:
     """Under a discovered pack no UUID stays in a result of a tool that had no policy, whatever its shape."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from modelcontext_core.messages import Message, ToolCall
@@ -66,7 +66,6 @@ MESSAGES = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(MESSAGES)
 def test_every_choice_of_proposals_is_a_pack(messages: list[Message]) -> None:
     """Whatever was found and accepted: the pack is sound, reads back, and the same input gives the same proposals."""

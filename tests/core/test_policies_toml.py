@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from modelcontext_core.errors import PolicyError
@@ -331,7 +331,6 @@ def packs(draw: st.DrawFn) -> ToolPolicies:
     return DEFAULT_POLICIES.extend(pack) if draw(st.booleans()) else pack
 
 
-@settings(max_examples=80, deadline=None)
 @given(packs())
 def test_what_is_written_reads_back_as_the_same_rules(pack: ToolPolicies) -> None:
     """For every sound pack, loads(dumps()) gives the same name, scheme, keys and tools, and writes the same text."""

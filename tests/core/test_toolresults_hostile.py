@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from modelcontext_core.messages import ToolResult
@@ -44,7 +44,6 @@ VALUES = st.recursive(
 def test_any_data_is_shown_or_passed_over(display_type: str) -> None:
     """Whatever the values are, the model gets a text, twice the same from two fresh registries."""
 
-    @settings(max_examples=60, deadline=None)
     @given(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=8), st.booleans())
     def check(data: dict[str, Any], success: bool) -> None:
         result = ToolResult(success=success, output="out", data={**data, "display_type": display_type})

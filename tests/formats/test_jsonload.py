@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from modelcontext_core.formats.jsonload import JSON_STEP, BadJson, loads, raw_slices, repair
@@ -65,7 +65,6 @@ def test_rubbish_says_where_it_breaks(data: bytes, offset: int) -> None:
 
 
 @given(VALUES)
-@settings(max_examples=150, deadline=None)
 def test_every_json_value_is_read_as_python_reads_it(value: Any) -> None:
     """The fast way and its fall-backs agree with the standard library."""
     text = json.dumps(value)
@@ -74,7 +73,6 @@ def test_every_json_value_is_read_as_python_reads_it(value: Any) -> None:
 
 
 @given(VALUES, st.integers(0, 3))
-@settings(max_examples=150, deadline=None)
 def test_raw_slices_are_the_source_text(value: Any, indent: int) -> None:
     """The slice of a value parses to that value and stands in the source as it is, whatever stands around it."""
     text = json.dumps({"é": [0, {"x": value, "y": "}]\\"}], "z": value}, indent=indent or None)
@@ -127,7 +125,6 @@ def test_repair_keeps_what_stands_before_the_break(data: bytes, value: Any, offs
 
 
 @given(VALUES, st.data())
-@settings(max_examples=150, deadline=None)
 def test_repair_of_any_cut_gives_a_value_or_nothing(value: Any, data: st.DataObject) -> None:
     """No cut makes it raise, and what it gives is JSON."""
     text = json.dumps([value, "é"]).encode()

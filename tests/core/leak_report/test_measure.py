@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from modelcontext_core.formats.base import Conversation, Trace
@@ -81,7 +81,6 @@ def leaks_under(trace: Trace, pack: ToolPolicies) -> Counter[str]:
     return found
 
 
-@settings(max_examples=120)
 @given(trace=traces())
 def test_measuring_gives_what_a_scan_of_everything_gives(trace: Trace) -> None:
     """The predicted numbers of the tool and of all producers are those of scans under both packs."""
