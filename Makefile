@@ -9,13 +9,13 @@ PYTEST := $(BIN)/python -m pytest
 # each would compile Streamlit and pandas anew, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check style bench fuzz browser postgres lock clean
+.PHONY: run test check bench fuzz browser postgres lock clean
 
 run: .venv/.app
 	$(BIN)/python -m inspector_app $(ARGS)
 
 # A module is one piece of work, for its server and its browser; `tests/conftest.py` puts the long ones first.
-test: style browser postgres
+test: check browser postgres
 	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
 # Style, types, and who may import whom.
