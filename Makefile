@@ -25,7 +25,7 @@ check: style
 style: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --num-workers 2
+	$(BIN)/mypy
 
 # Speed, one at a time: other work on the machine would spoil the figures.
 bench: .venv/.dev
