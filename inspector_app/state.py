@@ -47,6 +47,7 @@ _SHOWN: Final = f"{_MARK}shown"
 _SLASHES_OF_A_SERVER: Final = 2
 _VISIT: Final = f"{_MARK}visit"
 _BARE: Final = f"{_MARK}bare:"
+_PASSED: Final = f"{_MARK}passed:"
 _SHARES_A_SOURCE: Final = {"streams": ("streams", "playground")}
 # What the components of the Playground are told once about the place in a trace, and whether a stream plays.
 _PLACES: Final = ("part", "goto", "rail", "streams_playing")
@@ -96,11 +97,15 @@ def save(state: _State, *, address: bool = True) -> _State:
 
 def shown(page: str) -> None:
     """Take note of which page is drawn now. After Back and Forward of the browser its address says what it shows."""
+    before, bare = st.session_state.get(_SHOWN, page), not st.query_params.to_dict()
     st.session_state[_SHOWN] = page
     context = st.runtime.scriptrunner.get_script_run_ctx()
+    back = context is not None and context.is_history_navigation
     # The navigation writes the bare address of a page before the page writes its own: that one says nothing.
-    says = bool(st.query_params.to_dict()) or _BARE + page in st.session_state
-    if context is not None and context.is_history_navigation and says:
+    if bare and not back and before != page:
+        st.session_state[_PASSED + page] = True
+    passed = bare and _PASSED + page in st.session_state and _BARE + page not in st.session_state
+    if back and not passed:
         for name in _SHARES_A_SOURCE.get(page, (page,)):
             st.session_state.pop(_MARK + name, None)
         unpin(*_PLACES)
