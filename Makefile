@@ -19,13 +19,11 @@ test: check browser postgres
 	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
 # Style, types, and who may import whom.
-check: style
-	$(PYTEST) -q tests/test_architecture.py
-
-style: .venv/.dev
+check: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(PYTEST) -q tests/test_architecture.py
 
 # Speed, one at a time: other work on the machine would spoil the figures.
 bench: .venv/.dev

@@ -19,8 +19,6 @@ from tests.browser import AppServer, OpenPage, settle
 from tests.contextstate.builders import commit, event, payload
 from tests.sample_making.hostile import CODES, MARKUP, NAMES, TEXT, hostile
 
-expect.set_options(timeout=60_000)
-
 # What a store, a pack and a file can hold of the names: no control characters.
 SHORT = [name for name in NAMES if len(name) < 100 and name.isprintable()]
 ODD = "good\u202etset\u200b\x9b31m"

@@ -7,9 +7,6 @@ from playwright.sync_api import Page, expect
 from inspector_app import words
 from tests.browser import AppServer, OpenPage, settle
 
-# A slow machine is no wrong one.
-expect.set_options(timeout=20_000)
-
 
 def leaking(app_server: AppServer, open_page: OpenPage) -> Page:
     """The leaking sample."""

@@ -16,9 +16,6 @@ from inspector_app import words
 from tests.app.making import CHUNK, RAW
 from tests.browser import AppServer, OpenPage, settle
 
-# A slow machine is no wrong one.
-expect.set_options(timeout=20_000)
-
 CHAT = json.dumps(
     [
         {"role": "user", "content": "What does the handbook say?"},

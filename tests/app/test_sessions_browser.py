@@ -15,9 +15,6 @@ from modelcontext_core.contextstate import SQLiteStore
 from tests.browser import AppServer, OpenPage, settle
 from tests.contextstate.builders import commit, grow, payload
 
-# A slow machine is no wrong one.
-expect.set_options(timeout=40_000)
-
 SECRET = b"the bytes that are revoked"
 
 
