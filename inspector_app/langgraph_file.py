@@ -35,7 +35,7 @@ from modelcontext_core.contextstate import (
     StoreError,
     StoreInfo,
 )
-from modelcontext_core.formats.msgpack import BadMsgpack, unpack
+from modelcontext_core.formats.containers.msgpack import BadMsgpack, unpack
 
 __all__ = ["LangGraphFile", "is_langgraph_file"]
 

@@ -19,7 +19,7 @@ from inspector_app import data
 from modelcontext_core import formats
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Conversation, Notice, Trace
-from modelcontext_core.formats.merging import merged
+from modelcontext_core.formats.building.merging import merged
 
 __all__ = ["Given", "Reading", "files_below", "takes_long"]
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from inspector_app import data
 from inspector_app.views.streamed import CAPTURE, RegistryKind, Subject
 from modelcontext_core.chunking import Chunk, ChunkLike
-from modelcontext_core.formats.splitting import split_lines
-from modelcontext_core.formats.sse import looks_like_sse, split_events
+from modelcontext_core.formats.containers.splitting import split_lines
+from modelcontext_core.formats.containers.sse import looks_like_sse, split_events
 from modelcontext_core.made_registry import handles_in, registry_for
 from modelcontext_core.messages import Message
 from modelcontext_core.registry import Registry

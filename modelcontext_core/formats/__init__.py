@@ -68,11 +68,11 @@ from modelcontext_core.formats import (
     vercel_ui_stream,
 )
 from modelcontext_core.formats.base import Conversation, Notice, Origin, StreamChunk, Trace
+from modelcontext_core.formats.building.merging import merged
+from modelcontext_core.formats.containers.framing import look
+from modelcontext_core.formats.containers.sources import open_members
 from modelcontext_core.formats.dispatch import iterate, recognise
-from modelcontext_core.formats.framing import look
-from modelcontext_core.formats.merging import merged
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.sources import open_members
 
 __all__ = [
     "READERS",

@@ -11,11 +11,11 @@ from functools import partial
 from typing import Final
 
 from modelcontext_core.formats.anthropic_messages import tell_block, tell_request
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.streaming import StreamedTurn, StreamLog, events_of, first_events, raw_text
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, events_of, first_events, raw_text
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from modelcontext_core.formats.bedrock_stream import ConverseStream, is_event
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER", "looks_like_block", "tell_block", "tell_message"]
 

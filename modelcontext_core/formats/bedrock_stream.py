@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.building.builder import ConversationBuilder
+from modelcontext_core.formats.building.streaming import StreamedTurn, StreamLog, raw_text
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, raw_text
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["ConverseStream", "is_event"]
 

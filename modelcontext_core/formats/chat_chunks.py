@@ -7,12 +7,12 @@ from functools import partial
 from typing import Final
 
 from modelcontext_core.formats.base import Channel
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.building.streaming import Block, StreamedTurn, StreamLog, raw_text
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_chat import tell_error, tell_request
 from modelcontext_core.formats.openai_messages import tell_annotation, tell_part
-from modelcontext_core.formats.streaming import Block, StreamedTurn, StreamLog, raw_text
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["ChatChunks"]
 

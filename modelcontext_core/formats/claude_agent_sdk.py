@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from modelcontext_core.formats.anthropic_messages import tell_content
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.building.trees import Subagents
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.trees import Subagents
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
 

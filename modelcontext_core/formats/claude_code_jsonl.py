@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from modelcontext_core.formats.anthropic_messages import tell_content
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
-from modelcontext_core.formats.known_texts import sentences_in
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.known_texts import sentences_in
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from modelcontext_core.formats.builder import ConversationBuilder
-from modelcontext_core.formats.known_texts import sentences_in
+from modelcontext_core.formats.building.builder import ConversationBuilder
+from modelcontext_core.formats.building.known_texts import sentences_in
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.responses_items import ItemTeller
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.cohere_stream import CohereStream, is_event
 from modelcontext_core.formats.cohere_v1 import is_v1_request, is_v1_response, tell_v1_request, tell_v1_response
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_messages import tell_calls, tell_content, tell_tools
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.building.builder import ConversationBuilder
+from modelcontext_core.formats.building.streaming import StreamedTurn, StreamLog, raw_text
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.cohere_v1 import tell_v1_about, tell_v1_history
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, raw_text
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["CohereStream", "is_event"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.building.builder import ConversationBuilder
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["is_v1_request", "is_v1_response", "tell_v1_about", "tell_v1_history", "tell_v1_request", "tell_v1_response"]
 

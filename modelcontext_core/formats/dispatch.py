@@ -10,14 +10,14 @@ from typing import BinaryIO
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.asking import lone_object, may_take
 from modelcontext_core.formats.base import Notice, NoticeKind, Trace
-from modelcontext_core.formats.builder import Builder
-from modelcontext_core.formats.framing import Layout, documents, look
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.building.notices import NoticeList
+from modelcontext_core.formats.containers.framing import Layout, documents, look
+from modelcontext_core.formats.containers.shapes import Shape, shapes_of
+from modelcontext_core.formats.containers.sources import Source, open_members
+from modelcontext_core.formats.containers.spool import by_trace
 from modelcontext_core.formats.nodes import Document, Node
-from modelcontext_core.formats.notices import NoticeList
 from modelcontext_core.formats.reader import Reader
-from modelcontext_core.formats.shapes import Shape, shapes_of
-from modelcontext_core.formats.sources import Source, open_members
-from modelcontext_core.formats.spool import by_trace
 
 __all__ = ["Recognised", "iterate", "recognise"]
 

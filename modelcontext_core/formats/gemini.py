@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.gemini_interactions import is_interaction, tell_interaction
 from modelcontext_core.formats.gemini_parts import (
     looks_like_content,
@@ -17,7 +18,6 @@ from modelcontext_core.formats.gemini_parts import (
 )
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.turns import Turn
 
 __all__ = [
     "CANDIDATE_KEYS",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.building.builder import ConversationBuilder
+from modelcontext_core.formats.building.streaming import StreamedTurn, StreamLog, raw_text
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.gemini_parts import tell_tools
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_messages import tell_annotation
-from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, raw_text
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["InteractionStream", "is_interaction", "is_interaction_event", "tell_interaction"]
 

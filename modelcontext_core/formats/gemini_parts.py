@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.building.builder import ConversationBuilder
+from modelcontext_core.formats.building.opaque import kind_of_media
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.opaque import kind_of_media
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["PART_KEYS", "looks_like_content", "role_of", "tell_content", "tell_grounding", "tell_part", "tell_tools"]
 

@@ -7,7 +7,17 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.building.partial_args import PartialArguments
+from modelcontext_core.formats.building.streaming import (
+    Block,
+    StreamedTurn,
+    StreamLog,
+    events_of,
+    first_events,
+    raw_text,
+)
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.gemini import (
     CANDIDATE_KEYS,
     is_error,
@@ -20,10 +30,7 @@ from modelcontext_core.formats.gemini import (
 from modelcontext_core.formats.gemini_interactions import InteractionStream, is_interaction_event
 from modelcontext_core.formats.gemini_parts import role_of, tell_content, tell_grounding, tell_part
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.partial_args import PartialArguments
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.streaming import Block, StreamedTurn, StreamLog, events_of, first_events, raw_text
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
 

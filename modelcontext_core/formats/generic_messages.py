@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_messages import tell_calls, tell_content, tell_tools
 from modelcontext_core.formats.reader import Reader, Sample

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
-from modelcontext_core.formats.histories import Histories
-from modelcontext_core.formats.known_texts import KnownTexts
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.histories import Histories
+from modelcontext_core.formats.building.known_texts import KnownTexts
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.parts import tell_part
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.building.builder import ConversationBuilder
+from modelcontext_core.formats.building.opaque import hide_opaque
+from modelcontext_core.formats.building.streaming import is_json
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.opaque import hide_opaque
 from modelcontext_core.formats.openai_messages import tell_calls
 from modelcontext_core.formats.parts import tell_call, tell_content, tell_part
-from modelcontext_core.formats.streaming import is_json
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["CALL_BLOCKS", "fields_of", "is_chunk", "is_message", "kind_of", "message_id", "role_of", "tell_message"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
 from modelcontext_core.formats.langchain_forms import is_chunk, is_message, tell_message
 from modelcontext_core.formats.langchain_stream import ChunkJoiner, EventLog, is_event, streamed_message
 from modelcontext_core.formats.langchain_text import ReprError, document_of, looks_pasted, message_values, tell_pretty

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
-from modelcontext_core.formats.histories import Histories, Thread
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.histories import Histories, Thread
+from modelcontext_core.formats.building.streaming import StreamedTurn, StreamLog
 from modelcontext_core.formats.langchain_forms import (
     CALL_BLOCKS,
     fields_of,
@@ -17,7 +18,6 @@ from modelcontext_core.formats.langchain_forms import (
 )
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.parts import tell_part
-from modelcontext_core.formats.streaming import StreamedTurn, StreamLog
 
 __all__ = ["ChunkJoiner", "EventLog", "is_event", "messages_in", "streamed_message"]
 

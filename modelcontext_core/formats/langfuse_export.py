@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from modelcontext_core.formats.attributes import Attributes, decoded
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.otel_dialects import tell_tools
-from modelcontext_core.formats.otlp import tell_model_call
 from modelcontext_core.formats.parts import tell_content
-from modelcontext_core.formats.payloads import tell_payload
 from modelcontext_core.formats.reader import Piece, Reader, Sample
-from modelcontext_core.formats.spans import SpanKind, SpanRecord, SpanStory
+from modelcontext_core.formats.tracing.attributes import Attributes, decoded
+from modelcontext_core.formats.tracing.otel_dialects import tell_tools
+from modelcontext_core.formats.tracing.otlp import tell_model_call
+from modelcontext_core.formats.tracing.payloads import tell_payload
+from modelcontext_core.formats.tracing.spans import SpanKind, SpanRecord, SpanStory
 
 __all__ = ["READER"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
 from modelcontext_core.formats.langchain_forms import is_message
 from modelcontext_core.formats.langchain_stream import streamed_message
 from modelcontext_core.formats.langgraph_sqlite import checkpoints_in, is_checkpoint_file

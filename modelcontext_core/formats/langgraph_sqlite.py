@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any, Final
 
-from modelcontext_core.formats.builder import Builder
-from modelcontext_core.formats.jsonload import BadJson, loads
-from modelcontext_core.formats.msgpack import BadMsgpack, unpack
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.containers.jsonload import BadJson, loads
+from modelcontext_core.formats.containers.msgpack import BadMsgpack, unpack
 from modelcontext_core.formats.nodes import Document, Node
 
 __all__ = ["checkpoints_in", "is_checkpoint_file"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder
-from modelcontext_core.formats.histories import Histories
-from modelcontext_core.formats.known_texts import KnownTexts
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.building.histories import Histories
+from modelcontext_core.formats.building.known_texts import KnownTexts
+from modelcontext_core.formats.building.streaming import StreamLog
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.langchain_forms import fields_of, is_chunk, is_message, message_id, tell_message
 from modelcontext_core.formats.langchain_stream import ChunkJoiner, streamed_message
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.payloads import looks_like_messages, tell_payload
-from modelcontext_core.formats.streaming import StreamLog
-from modelcontext_core.formats.turns import Turn
+from modelcontext_core.formats.tracing.payloads import looks_like_messages, tell_payload
 
 __all__ = ["GraphStory"]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from modelcontext_core.formats import openai_messages
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Piece, Reader, Sample
-from modelcontext_core.formats.spans import SpanKind, SpanRecord, SpanStory
+from modelcontext_core.formats.tracing.spans import SpanKind, SpanRecord, SpanStory
 
 __all__ = ["READER"]
 

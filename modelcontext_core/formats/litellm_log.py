@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from modelcontext_core.formats import openai_messages
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
-from modelcontext_core.formats.histories import Histories
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.histories import Histories
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.payloads import tell_payload
 from modelcontext_core.formats.reader import Piece, Reader, Sample
+from modelcontext_core.formats.tracing.payloads import tell_payload
 
 __all__ = ["READER"]
 

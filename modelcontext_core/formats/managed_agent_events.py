@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from modelcontext_core.formats.anthropic_messages import tell_content
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Reader, Sample
 

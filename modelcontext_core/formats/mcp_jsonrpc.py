@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from modelcontext_core.formats.a2a import A2ATeller, is_a2a
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.streaming import raw_text
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.streaming import raw_text
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER", "tell_tool_result"]
 

@@ -11,12 +11,12 @@ from itertools import chain, islice
 from typing import Final
 
 from modelcontext_core.formats import openai_chat
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.building.streaming import events_of, first_events
 from modelcontext_core.formats.chat_chunks import ChatChunks
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_chat_stream import is_chunk
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.streaming import events_of, first_events
 
 __all__ = ["READER"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from modelcontext_core.formats import otlp
-from modelcontext_core.formats.builder import Builder
-from modelcontext_core.formats.mlflow_spans import span_of
+from modelcontext_core.formats.building.builder import Builder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Piece, Reader, Sample
-from modelcontext_core.formats.spans import SpanRecord, SpanStory
+from modelcontext_core.formats.tracing import otlp
+from modelcontext_core.formats.tracing.mlflow_spans import span_of
+from modelcontext_core.formats.tracing.spans import SpanRecord, SpanStory
 
 __all__ = ["READER"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from modelcontext_core.formats.jsonload import JSON_STEP, BadJson, JsonPath, loads, raw_slices
+from modelcontext_core.formats.containers.jsonload import JSON_STEP, BadJson, JsonPath, loads, raw_slices
 
 __all__ = ["MISSING", "Document", "Node", "parsed", "show_path"]
 

@@ -11,13 +11,13 @@ from functools import partial
 from typing import Final
 
 from modelcontext_core.formats import openai_chat
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.streaming import StreamedTurn, StreamLog, raw_text
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_chat_stream import is_chunk
 from modelcontext_core.formats.openai_messages import tell_calls, tell_tools
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, raw_text
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
 

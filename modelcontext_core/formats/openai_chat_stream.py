@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.building.streaming import events_of, first_events
 from modelcontext_core.formats.chat_chunks import ChatChunks
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.streaming import events_of, first_events
 
 __all__ = ["READER", "is_chunk", "read"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.building.builder import ConversationBuilder
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.turns import Turn
 
 __all__ = [
     "ROLES",

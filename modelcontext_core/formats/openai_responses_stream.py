@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from modelcontext_core.formats.base import Channel
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.building.streaming import StreamedTurn, StreamLog, events_of, first_events
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_responses import ResponsesTeller
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, events_of, first_events
 
 __all__ = ["READER"]
 

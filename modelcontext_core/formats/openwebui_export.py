@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
-from modelcontext_core.formats.jsonload import BadJson, loads
-from modelcontext_core.formats.known_texts import texts_in
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.known_texts import texts_in
+from modelcontext_core.formats.building.trees import tell_tree
+from modelcontext_core.formats.building.turns import Turn
+from modelcontext_core.formats.containers.jsonload import BadJson, loads
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_messages import tell_calls, tell_content
 from modelcontext_core.formats.reader import Reader, Sample
 from modelcontext_core.formats.responses_items import ItemTeller
-from modelcontext_core.formats.trees import tell_tree
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
 

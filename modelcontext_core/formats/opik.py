@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Piece, Reader, Sample
-from modelcontext_core.formats.spans import SpanKind, SpanRecord, SpanStory
+from modelcontext_core.formats.tracing.spans import SpanKind, SpanRecord, SpanStory
 
 __all__ = ["READER"]
 

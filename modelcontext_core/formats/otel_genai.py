@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from modelcontext_core.formats.otlp import attribute_names, pieces, read
 from modelcontext_core.formats.reader import Reader, Sample
+from modelcontext_core.formats.tracing.otlp import attribute_names, pieces, read
 
 __all__ = ["READER"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from modelcontext_core.formats import anthropic_messages, openai_messages
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["tell_call", "tell_content", "tell_output", "tell_part", "tell_result"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["READER"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
 from modelcontext_core.formats.nodes import Node
 
 __all__ = ["Container", "Piece", "Reader", "Sample"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.building.builder import ConversationBuilder
+from modelcontext_core.formats.building.streaming import raw_text
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_messages import tell_content
-from modelcontext_core.formats.streaming import raw_text
-from modelcontext_core.formats.turns import Turn
 
 __all__ = ["ItemTeller", "is_item", "tell_item_tools"]
 

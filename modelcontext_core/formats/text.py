@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Reader, Sample
 

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from modelcontext_core.formats.attributes import Tree
-from modelcontext_core.formats.builder import Builder
-from modelcontext_core.formats.jsonload import BadJson, JsonPath, loads
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.containers.jsonload import BadJson, JsonPath, loads
 from modelcontext_core.formats.nodes import Document, Node
 from modelcontext_core.formats.reader import Reader, Sample
+from modelcontext_core.formats.tracing.attributes import Tree
 from modelcontext_core.formats.vercel_ui_stream import StreamedMessage
 
 __all__ = ["READER"]

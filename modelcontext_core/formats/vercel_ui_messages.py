@@ -10,14 +10,14 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from modelcontext_core.formats import otlp
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.opaque import hide_opaque
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.opaque import hide_opaque
 from modelcontext_core.formats.parts import tell_output, tell_part
-from modelcontext_core.formats.payloads import tell_any_message
 from modelcontext_core.formats.reader import Piece, Reader, Sample
-from modelcontext_core.formats.turns import Turn
+from modelcontext_core.formats.tracing import otlp
+from modelcontext_core.formats.tracing.payloads import tell_any_message
 
 __all__ = ["READER", "signature_of", "tell_source"]
 

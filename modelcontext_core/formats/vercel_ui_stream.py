@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.streaming import StreamedTurn, StreamLog, is_json, raw_text
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.parts import tell_output, tell_part
 from modelcontext_core.formats.reader import Reader, Sample
-from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, is_json, raw_text
 from modelcontext_core.formats.vercel_ui_messages import signature_of, tell_source
 
 __all__ = ["READER", "StreamedMessage"]

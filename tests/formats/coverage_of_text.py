@@ -36,8 +36,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats import Trace, read
-from modelcontext_core.formats.msgpack import unpack
-from modelcontext_core.formats.opaque import is_opaque
+from modelcontext_core.formats.building.opaque import is_opaque
+from modelcontext_core.formats.containers.msgpack import unpack
 
 LEAST_IN_MESSAGES = 0.95
 MOST_IN_META = 0.03

@@ -15,10 +15,10 @@ import pytest
 from modelcontext_core import limits
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats import Trace, detect, iter_traces, read
-from modelcontext_core.formats import splitting as splitting_module
-from modelcontext_core.formats.framing import documents, look
-from modelcontext_core.formats.sources import Source
-from modelcontext_core.formats.splitting import split_lines, split_values
+from modelcontext_core.formats.containers import splitting as splitting_module
+from modelcontext_core.formats.containers.framing import documents, look
+from modelcontext_core.formats.containers.sources import Source
+from modelcontext_core.formats.containers.splitting import split_lines, split_values
 
 MESSAGES: list[dict[str, object]] = [
     {"role": "user", "content": "Grüße aus 東京 😀"},
@@ -279,7 +279,7 @@ def test_a_value_above_the_limit_is_read_past(monkeypatch: pytest.MonkeyPatch, s
 
 def test_a_large_array_of_records_is_read_by_its_elements(monkeypatch: pytest.MonkeyPatch) -> None:
     """Above the head size an array of records is never held whole, and an array of messages is one record still."""
-    monkeypatch.setattr("modelcontext_core.formats.sources.HEAD_BYTES", 500)
+    monkeypatch.setattr("modelcontext_core.formats.containers.sources.HEAD_BYTES", 500)
     monkeypatch.setattr(Source.head, "__defaults__", (500,))
     records = b"[" + b",".join([ONE] * 20) + b"]"
     messages = json.dumps(MESSAGES * 20).encode()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from modelcontext_core.formats import read
-from modelcontext_core.formats.partial_args import PartialArguments
+from modelcontext_core.formats.building.partial_args import PartialArguments
 
 FIXTURES = Path(__file__).parent / "fixtures" / "gemini_stream"
 

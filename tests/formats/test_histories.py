@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from modelcontext_core.formats.builder import Builder
-from modelcontext_core.formats.histories import Histories
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.building.histories import Histories
 from modelcontext_core.formats.nodes import Document
 from modelcontext_core.formats.openai_messages import tell_messages
 

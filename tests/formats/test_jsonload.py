@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelcontext_core.formats.jsonload import JSON_STEP, BadJson, loads, raw_slices, repair
+from modelcontext_core.formats.containers.jsonload import JSON_STEP, BadJson, loads, raw_slices, repair
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelcontext_core.formats.msgpack import BadMsgpack, unpack
+from modelcontext_core.formats.containers.msgpack import BadMsgpack, unpack
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from modelcontext_core.errors import UnreadableTrace
-from modelcontext_core.formats import Trace, iter_traces, spool
+from modelcontext_core.formats import Trace, iter_traces
+from modelcontext_core.formats.containers import spool
 
 Json = dict[str, Any]
 

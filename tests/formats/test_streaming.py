@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from modelcontext_core.formats.builder import Builder
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.building.streaming import StreamedTurn, StreamLog, raw_text, seconds_of
 from modelcontext_core.formats.nodes import Document, Node
-from modelcontext_core.formats.streaming import StreamedTurn, StreamLog, raw_text, seconds_of
 
 
 def node(value: object) -> Node:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelcontext_core.formats import read
-from modelcontext_core.formats.trees import branches
+from modelcontext_core.formats.building.trees import branches
 
 PARENTS = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([*"abcdefgh", "", "?"]))
 

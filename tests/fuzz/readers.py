@@ -11,7 +11,8 @@ from unittest import mock
 
 from modelcontext_core import Registry
 from modelcontext_core.errors import UnreadableTrace
-from modelcontext_core.formats import READERS, Trace, detect, iter_traces, spool
+from modelcontext_core.formats import READERS, Trace, detect, iter_traces
+from modelcontext_core.formats.containers import spool
 from modelcontext_core.limits import MAX_RECORD_BYTES
 from tests.formats.traces import FIXTURES, check
 from tests.fuzz import databases, laws, mutations, worlds

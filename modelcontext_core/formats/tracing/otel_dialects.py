@@ -7,11 +7,11 @@ from __future__ import annotations
 from typing import Final
 
 from modelcontext_core.formats import openai_messages
-from modelcontext_core.formats.attributes import Attributes, Tree, decoded, regrown
-from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.building.builder import ConversationBuilder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.parts import tell_call, tell_content
-from modelcontext_core.formats.payloads import looks_like_messages, tell_payload
+from modelcontext_core.formats.tracing.attributes import Attributes, Tree, decoded, regrown
+from modelcontext_core.formats.tracing.payloads import looks_like_messages, tell_payload
 
 __all__ = ["tell_genai", "tell_indexed", "tell_openinference", "tell_tools", "tell_vercel"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from modelcontext_core.formats.base import NoticeKind
-from modelcontext_core.formats.splitting import Piece
+from modelcontext_core.formats.containers.splitting import Piece
 
 __all__ = ["Event", "looks_like_sse", "split_events"]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from modelcontext_core.formats.base import NoticeKind
-from modelcontext_core.formats.jsonload import BadJson, loads
+from modelcontext_core.formats.containers.jsonload import BadJson, loads
 from modelcontext_core.limits import MAX_RECORD_BYTES
 
 __all__ = ["Frame", "looks_like_eventstream", "split_frames"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from modelcontext_core.formats import openai_messages
-from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.building.builder import ConversationBuilder
 from modelcontext_core.formats.langchain_forms import is_message, tell_message
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.parts import tell_content, tell_part

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from modelcontext_core.formats.base import NoticeKind
-from modelcontext_core.formats.turns import CallDraft, Draft, Turn
+from modelcontext_core.formats.building.turns import CallDraft, Draft, Turn
 
 if TYPE_CHECKING:
     from modelcontext_core.formats.nodes import Node

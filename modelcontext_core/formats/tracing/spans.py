@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
-from modelcontext_core.formats.histories import Histories, Thread
-from modelcontext_core.formats.known_texts import KnownTexts
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.histories import Histories, Thread
+from modelcontext_core.formats.building.known_texts import KnownTexts
+from modelcontext_core.formats.building.turns import Turn
 from modelcontext_core.formats.langchain_forms import fields_of, is_message
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.parts import tell_content, tell_output
-from modelcontext_core.formats.payloads import tell_payload
-from modelcontext_core.formats.turns import Turn
+from modelcontext_core.formats.tracing.payloads import tell_payload
 
 __all__ = ["SpanKind", "SpanRecord", "SpanStory"]
 

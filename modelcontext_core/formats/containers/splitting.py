@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from modelcontext_core.formats.jsonload import LEVEL
+from modelcontext_core.formats.containers.jsonload import LEVEL
 from modelcontext_core.limits import MAX_RECORD_BYTES
 
 __all__ = ["Piece", "split_lines", "split_values"]

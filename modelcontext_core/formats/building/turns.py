@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from modelcontext_core.formats.base import Origin
+from modelcontext_core.formats.building.opaque import data_uri, hide_opaque, is_opaque, kind_of_media
 from modelcontext_core.formats.nodes import Node, parsed, show_path
-from modelcontext_core.formats.opaque import data_uri, hide_opaque, is_opaque, kind_of_media
 from modelcontext_core.messages import Message, Part, ToolCall
 
 if TYPE_CHECKING:
-    from modelcontext_core.formats.builder import Builder
+    from modelcontext_core.formats.building.builder import Builder
 
 __all__ = ["CallDraft", "Draft", "Mark", "RawText", "Turn"]
 

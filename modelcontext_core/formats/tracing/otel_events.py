@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from modelcontext_core.formats.attributes import Attributes, Tree, typed_value
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_messages import tell_calls
-from modelcontext_core.formats.otel_dialects import tell_genai
 from modelcontext_core.formats.parts import tell_content
-from modelcontext_core.formats.payloads import tell_payload
-from modelcontext_core.formats.spans import SpanRecord, SpanStory
+from modelcontext_core.formats.tracing.attributes import Attributes, Tree, typed_value
+from modelcontext_core.formats.tracing.otel_dialects import tell_genai
+from modelcontext_core.formats.tracing.payloads import tell_payload
+from modelcontext_core.formats.tracing.spans import SpanRecord, SpanStory
 
 __all__ = ["EventStory", "event_name", "is_event_record"]
 

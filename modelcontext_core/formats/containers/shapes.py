@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from modelcontext_core.formats.framing import Layout
+from modelcontext_core.formats.containers.framing import Layout
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Container, Sample
 

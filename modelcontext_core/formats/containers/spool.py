@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import NoticeKind
-from modelcontext_core.formats.jsonload import JSON_STEP, BadJson, JsonPath, loads, raw_slices, repair
+from modelcontext_core.formats.containers.jsonload import JSON_STEP, BadJson, JsonPath, loads, raw_slices, repair
 from modelcontext_core.formats.nodes import MISSING, Document, Node, parsed
 from modelcontext_core.formats.reader import Piece
 from modelcontext_core.limits import MAX_HELD_SPAN_BYTES, MAX_RECORD_BYTES, MIB

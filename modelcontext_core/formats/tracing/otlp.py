@@ -8,20 +8,20 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
-from modelcontext_core.formats.attributes import Attributes
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
-from modelcontext_core.formats.mlflow_spans import span_of as mlflow_span
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.otel_dialects import (
+from modelcontext_core.formats.reader import Piece
+from modelcontext_core.formats.tracing.attributes import Attributes
+from modelcontext_core.formats.tracing.mlflow_spans import span_of as mlflow_span
+from modelcontext_core.formats.tracing.otel_dialects import (
     tell_genai,
     tell_indexed,
     tell_openinference,
     tell_tools,
     tell_vercel,
 )
-from modelcontext_core.formats.otel_events import EventStory, is_event_record
-from modelcontext_core.formats.reader import Piece
-from modelcontext_core.formats.spans import SpanKind, SpanRecord, SpanStory
+from modelcontext_core.formats.tracing.otel_events import EventStory, is_event_record
+from modelcontext_core.formats.tracing.spans import SpanKind, SpanRecord, SpanStory
 
 __all__ = ["attribute_names", "pieces", "read", "span_record", "spans_in"]
 

@@ -13,13 +13,13 @@ from typing import Final
 
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import NoticeKind
-from modelcontext_core.formats.eventstream import looks_like_eventstream, split_frames
-from modelcontext_core.formats.jsonload import BadJson, loads, repair, skip_value
+from modelcontext_core.formats.containers.eventstream import looks_like_eventstream, split_frames
+from modelcontext_core.formats.containers.jsonload import BadJson, loads, repair, skip_value
+from modelcontext_core.formats.containers.sources import Source
+from modelcontext_core.formats.containers.splitting import Piece, split_lines, split_values
+from modelcontext_core.formats.containers.sse import looks_like_sse, split_events
 from modelcontext_core.formats.nodes import MISSING, Document
 from modelcontext_core.formats.reader import Container
-from modelcontext_core.formats.sources import Source
-from modelcontext_core.formats.splitting import Piece, split_lines, split_values
-from modelcontext_core.formats.sse import looks_like_sse, split_events
 from modelcontext_core.limits import MAX_JSON_DEPTH, MAX_RECORD_BYTES, MIB
 
 __all__ = ["Layout", "documents", "look", "whole_document"]

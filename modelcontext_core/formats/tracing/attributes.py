@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from modelcontext_core.formats.jsonload import JSON_STEP, BadJson, loads
+from modelcontext_core.formats.containers.jsonload import JSON_STEP, BadJson, loads
 from modelcontext_core.formats.nodes import MISSING, Node
 
 __all__ = ["Attributes", "Tree", "decoded", "regrown", "typed_value"]

@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from typing import Final
 
 from modelcontext_core.formats.base import Channel
-from modelcontext_core.formats.builder import Builder
-from modelcontext_core.formats.jsonload import BadJson, loads
+from modelcontext_core.formats.building.builder import Builder
+from modelcontext_core.formats.building.turns import Turn
+from modelcontext_core.formats.containers.jsonload import BadJson, loads
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.reader import Sample
-from modelcontext_core.formats.turns import Turn
 
 __all__ = [
     "Block",

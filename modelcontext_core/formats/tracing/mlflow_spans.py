@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from modelcontext_core.formats.attributes import decoded
-from modelcontext_core.formats.builder import ConversationBuilder
+from modelcontext_core.formats.building.builder import ConversationBuilder
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.spans import SpanKind, SpanRecord
+from modelcontext_core.formats.tracing.attributes import decoded
+from modelcontext_core.formats.tracing.spans import SpanKind, SpanRecord
 
 __all__ = ["span_of"]
 

@@ -17,7 +17,7 @@ from typing import IO, BinaryIO, Final
 
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import NoticeKind
-from modelcontext_core.formats.eventstream import looks_like_eventstream
+from modelcontext_core.formats.containers.eventstream import looks_like_eventstream
 from modelcontext_core.limits import MAX_UNPACK_RATIO, MAX_UNPACKED_BYTES, MAX_ZIP_DIRECTORY_BYTES, MAX_ZIP_MEMBERS, MIB
 
 __all__ = ["HEAD_BYTES", "Source", "open_members"]

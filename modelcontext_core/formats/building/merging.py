@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from modelcontext_core.formats.base import Conversation, Scalar, StreamChunk, Trace
-from modelcontext_core.formats.notices import NoticeList
+from modelcontext_core.formats.building.notices import NoticeList
 
 __all__ = ["merged"]
 

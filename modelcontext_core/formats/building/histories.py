@@ -12,9 +12,9 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from modelcontext_core.formats.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
+from modelcontext_core.formats.building.turns import Mark, Turn
 from modelcontext_core.formats.nodes import Node
-from modelcontext_core.formats.turns import Mark, Turn
 
 __all__ = ["Histories", "Thread"]
 

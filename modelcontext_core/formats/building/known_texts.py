@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from modelcontext_core.formats.building.turns import Mark, Turn
 from modelcontext_core.formats.nodes import Node, parsed
-from modelcontext_core.formats.turns import Mark, Turn
 
 __all__ = ["KnownTexts", "sentences_in", "texts_in"]
 

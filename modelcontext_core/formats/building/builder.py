@@ -20,11 +20,11 @@ from modelcontext_core.formats.base import (
     StreamChunk,
     Trace,
 )
-from modelcontext_core.formats.jsonload import JsonPath
-from modelcontext_core.formats.linking import link
+from modelcontext_core.formats.building.linking import link
+from modelcontext_core.formats.building.notices import NoticeList
+from modelcontext_core.formats.building.turns import Draft, RawText, Turn
+from modelcontext_core.formats.containers.jsonload import JsonPath
 from modelcontext_core.formats.nodes import Document, Node
-from modelcontext_core.formats.notices import NoticeList
-from modelcontext_core.formats.turns import Draft, RawText, Turn
 from modelcontext_core.limits import MAX_MESSAGES_PER_CONVERSATION, MAX_META_BYTES
 from modelcontext_core.messages import Message, Tool
 

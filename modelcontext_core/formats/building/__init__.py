@@ -1,0 +1,1 @@
+"""What a reader tells to messages: turns, texts, calls and results, joined, linked and reported."""
