@@ -37,7 +37,7 @@ from modelcontext_core.contextstate import (
 )
 from modelcontext_core.formats.containers.msgpack import BadMsgpack, unpack
 
-__all__ = ["LangGraphFile", "is_langgraph_file"]
+__all__ = ["UNREADABLE", "LangGraphFile", "is_langgraph_file", "uri_for_reading"]
 
 _SEPARATOR: Final = " › "
 _TOO_DEEP: Final = "[nested too deep to be shown]"
@@ -46,6 +46,8 @@ _ROWS: Final = (
     "SELECT checkpoint_id, type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
     " ORDER BY checkpoint_id LIMIT ? OFFSET ?"
 )
+# SQLite quotes the damaged text of a table in its message, which may be no UTF-8.
+UNREADABLE: Final = (sqlite3.Error, UnicodeDecodeError)
 _ROLES: Final = {"human": "user", "ai": "assistant", "HumanMessage": "user", "AIMessage": "assistant"}
 
 
@@ -53,11 +55,11 @@ def is_langgraph_file(path: Path) -> bool:
     """Return whether a SQLite file has the table of LangGraph's saver."""
     try:
         connection = _connect(path)
-    except sqlite3.Error:
+    except UNREADABLE:
         return False
     try:
         return {str(row[1]) for row in connection.execute("PRAGMA table_info(checkpoints)")} >= _COLUMNS
-    except sqlite3.Error:
+    except UNREADABLE:
         return False
     finally:
         connection.close()
@@ -90,6 +92,10 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _said(error: Exception) -> str:
+    return "its tables cannot be read" if isinstance(error, UnicodeDecodeError) else str(error)
+
+
 class LangGraphFile:
     """The listings of a store over a LangGraph file. Raises `StoreError` where it cannot be read."""
 
@@ -98,15 +104,15 @@ class LangGraphFile:
         self._lock = threading.Lock()
         try:
             self._connection = _connect(path)
-        except sqlite3.Error as error:
-            raise StoreError(path.name, str(error)) from error
+        except UNREADABLE as error:
+            raise StoreError(path.name, _said(error)) from error
 
     def _run(self, query: str, *values: object) -> list[Sequence[Any]]:
         with self._lock:
             try:
                 return self._connection.execute(query, values).fetchall()
-            except sqlite3.Error as error:
-                raise StoreError(self._path.name, str(error)) from error
+            except UNREADABLE as error:
+                raise StoreError(self._path.name, _said(error)) from error
 
     def info(self) -> StoreInfo:
         """Kind `langgraph`, the path and the size of the file."""

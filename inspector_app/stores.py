@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from inspector_app import places
-from inspector_app.langgraph_file import LangGraphFile, is_langgraph_file, uri_for_reading
+from inspector_app.langgraph_file import UNREADABLE, LangGraphFile, is_langgraph_file, uri_for_reading
 from inspector_app.sandbox import Sandbox
 from inspector_app.shelf import Shelf, new_key
 from inspector_app.store_sample import sample_store
@@ -182,11 +182,11 @@ def needs_migration(path: Path) -> bool:
     """Whether a file is a store of an older version, which is read only after it was brought up to date."""
     try:
         connection = sqlite3.connect(uri_for_reading(path), uri=True)
-    except sqlite3.Error:
+    except UNREADABLE:
         return False
     try:
         found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'cs_schema'").fetchone()
-    except sqlite3.Error:
+    except UNREADABLE:
         return False
     finally:
         connection.close()

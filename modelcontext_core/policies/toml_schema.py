@@ -58,6 +58,8 @@ def read_pack(text: str, source: str = "", *, builtin: bool = False) -> tuple[Pa
         # The parser names line and column, but not for what is missing at the very end.
         reason = str(error).replace("(at end of document)", f"(at the end, line {text.count(chr(10)) + 1})")
         raise PolicyError(f"is not valid TOML: {reason}", source=source) from error
+    except ValueError as error:  # the parser reads whole numbers as Python does, which refuses thousands of digits
+        raise PolicyError("is not valid TOML: a number in it has too many digits", source=source) from error
     except RecursionError:
         raise PolicyError("is not valid TOML: arrays or tables are nested too deeply", source=source) from None
     reader = _Reader(source=source, key_kinds={**KEY_SPACES, **BUILTIN_KINDS} if builtin else KEY_SPACES)

@@ -105,6 +105,23 @@ def test_what_is_no_store_is_refused_and_no_file_is_made(tmp_path: Path) -> None
     assert sorted(each.name for each in tmp_path.iterdir()) == ["other.db"]
 
 
+@pytest.mark.parametrize("table", [b"cs_event", b"checkpoints"])
+def test_tables_whose_names_are_no_text_are_damage(tmp_path: Path, table: bytes) -> None:
+    """SQLite quotes the damaged bytes in its message, which Python cannot read; the page gets its sentence."""
+    path = tmp_path / "damaged.db"
+    connection = sqlite3.connect(path)
+    connection.execute(f"CREATE TABLE {table.decode()} (thread_id, checkpoint_ns, checkpoint_id, type, checkpoint)")
+    connection.commit()
+    connection.close()
+    path.write_bytes(path.read_bytes().replace(b"(thread_id", b"\x86thread_id"))
+
+    assert not stores.needs_migration(path)
+    with pytest.raises(StoreError, match="tables cannot be read"):
+        stores.open_file(path)
+    with pytest.raises(StoreError, match="tables cannot be read"):
+        LangGraphFile(path)
+
+
 def test_an_older_store_is_migrated_only_when_asked(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opening it says that it must be migrated and changes nothing; `migrate` does it."""
     assert not stores.needs_migration(database)

@@ -173,6 +173,11 @@ def test_deep_toml_is_refused() -> None:
     assert "not valid TOML" in fault(f'name = "a"\nx = {"[" * 100_000}').reason
 
 
+def test_a_number_too_long_for_the_parser_is_refused() -> None:
+    """Thousands of digits are an error of the pack, not of the program."""
+    assert "too many digits" in fault(f'name = "a"\nx = {"9" * 5000}').reason
+
+
 def test_check_gives_every_fault() -> None:
     """A check shows all faults at once, and none for a sound pack."""
     text = 'name = "a"\n[tools.x]\nids = ["nope", "no"]\nmine = ["uuid"]\noutput = "opaque"'

@@ -344,7 +344,8 @@ def run(number: int) -> None:
     if code == 2:
         # It may repeat what the user typed.
         _is_a_sentence(err, said, 4000 + sum(map(len, arguments)))
-    if "--json" in arguments and code in (0, 1) and out.strip() and arguments[0] in COMMANDS:
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    if "--json" in options and code in (0, 1) and out.strip() and arguments[0] in COMMANDS:
         for line in [out] if out.count(b"\n") == 1 or arguments[0] != "encode" else _documents(out):
             json.loads(line)
 

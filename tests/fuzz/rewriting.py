@@ -67,12 +67,17 @@ def _refuse(word: str) -> None:
 
 
 def _strings_of(value: Any) -> list[str]:
-    """The strings of a value in the order of the text; objects are lists of pairs here."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, list | tuple):
-        return [text for each in value for text in _strings_of(each)]
-    return []
+    """The strings of a value in the order of the text; objects are lists of pairs here. A value may be nested as
+    deeply as the parser can bear, which is deeper than a function can call itself."""
+    found: list[str] = []
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            found.append(each)
+        elif isinstance(each, list | tuple):
+            waiting.extend(reversed(each))
+    return found
 
 
 def _write_back_law(rng: random.Random) -> None:
