@@ -22,7 +22,7 @@ APP = "inspector_app"
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "errors", "wrong_types", "messages", "limits", "files", "grammar", "jsontext", "jsonvalue", "sqltext",
-        "short_handles", "scanner",
+        "short_handles", "scanner", "hidden",
     ),
     ("handles", "rewriting", "discovery"),
     ("policies",),

@@ -9,28 +9,10 @@ which would be drawn over its neighbours and lines, as the number of them.
 from __future__ import annotations
 
 import re
-from typing import Final
+
+from modelcontext_core.hidden import HIDDEN, HIDDEN_CHARACTER, PILE_OF_MARKS
 
 __all__ = ["HIDDEN", "code_point", "displayable", "hidden_count", "json_escaped", "one_line", "pieces"]
-
-# Controls but tab and line feed; soft hyphen; zero-width, bidi and line/paragraph separators; invisible operators and
-# joiners; fillers; byte-order mark; lone surrogates; invisible controls of notations; tag characters and the
-# supplementary variation selectors.
-_CHARACTERS: Final = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff"
-)
-# Marks that pile up over or under a letter. No language needs eight of them on one.
-_MARKS: Final = (
-    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
-    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u0e31\u0e34-\u0e3a"
-    "\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u0f71-\u0f7e\u0f80-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0"
-    "\ufe00-\ufe0f\ufe20-\ufe2f"
-)
-_CHARACTER: Final = re.compile(f"[{_CHARACTERS}]")
-_PILE: Final = re.compile(f"[{_MARKS}][{_MARKS}]{{7,}}")
-HIDDEN: Final = re.compile(f"{_PILE.pattern}|{_CHARACTER.pattern}")
 
 
 def code_point(piece: str) -> str:
@@ -43,7 +25,7 @@ def code_point(piece: str) -> str:
 
 def _pattern(text: str) -> re.Pattern[str]:
     # Looking for both at once takes twice as long as one after the other, and piles are rare.
-    return HIDDEN if not text.isascii() and _PILE.search(text) else _CHARACTER
+    return HIDDEN if not text.isascii() and PILE_OF_MARKS.search(text) else HIDDEN_CHARACTER
 
 
 def displayable(text: str) -> str:
@@ -58,7 +40,7 @@ def one_line(text: str) -> str:
 
 def json_escaped(text: str) -> str:
     """Return JSON text with every hidden character written as an escape: it means the same, and steers no terminal."""
-    return _CHARACTER.sub(_escape, text)
+    return HIDDEN_CHARACTER.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

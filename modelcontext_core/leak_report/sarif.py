@@ -3,7 +3,8 @@
 One result a row of the report: the same place in a thousand traces is one thing to fix. The location is the first
 occurrence of the sample; the fingerprint is that of the baseline, so that a result is the same result in the next run.
 No identifier stands in it: values are shortened, keys that are ids are masked. Control characters are written as
-`\\x1b` in words, since viewers show messages as they are, and a name cannot make a link of a message.
+`\\x1b` in words, piles of combining marks as their number, since viewers show messages as they are, and a name cannot
+make a link of a message.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
+from modelcontext_core.hidden import HIDDEN
 from modelcontext_core.leak_report.baseline import Accepted, Baseline, describe, judge
 from modelcontext_core.leak_report.report import Counts, LeakReport, RowKey
 from modelcontext_core.leak_report.trace_scan import Occurrence
@@ -22,10 +24,7 @@ __all__ = ["sarif_log"]
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _FINGERPRINT: Final = "leakPlace/v1"
-_UNFIT: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
-)
+_UNFIT: Final = re.compile(rf"{HIDDEN.pattern}|[\t\n]")
 _RULES: Final[Mapping[str, tuple[str, str, str]]] = {
     "unregistered-id": (
         "UnregisteredIdentifier",
@@ -127,8 +126,12 @@ def _uri(path: str) -> str:
 
 
 def _printable(text: str) -> str:
-    shown = _UNFIT.sub(
-        lambda found: f"\\x{ord(found[0]):02x}" if ord(found[0]) < 256 else f"\\u{ord(found[0]):04x}", text
-    )
     # "[text](address)" in a message is a link for a viewer.
-    return shown.replace("](", "] (")
+    return _UNFIT.sub(_written_out, text).replace("](", "] (")
+
+
+def _written_out(found: re.Match[str]) -> str:
+    if len(found[0]) > 1:
+        return f"({len(found[0]):,} combining marks)"
+    number = ord(found[0])
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

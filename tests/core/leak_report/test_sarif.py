@@ -91,6 +91,13 @@ def test_control_characters_are_written_out() -> None:
     assert r"crm\x1b[31m\u202e\ud800" in only["message"]["text"]
 
 
+def test_piles_of_marks_are_counted() -> None:
+    """A tool's name cannot draw over the lines of a viewer; a mark on a letter stays."""
+    (only,) = results(scan(trace(result("e" + 300 * "\u0301" + " e\u0301\U0001d173", {"id": A}))))
+
+    assert only["message"]["text"].startswith("e(300 combining marks) e\u0301\\U0001d173 content $.id uuid")
+
+
 def test_locations_are_uris() -> None:
     """Paths are percent-encoded, absolute ones are `file:` URIs; the record number is no part of them."""
     found = results(scan(orders(), name="runs/a b.jsonl#3")) + results(scan(orders(), name="/tmp/ü.json"))
