@@ -27,6 +27,8 @@ from playwright.sync_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    FloatRect,
+    Locator,
     Page,
     Request,
     WebSocket,
@@ -36,7 +38,17 @@ from playwright.sync_api import (
 
 from inspector_app.launch import free_port
 
-__all__ = ["AppServer", "OpenPage", "app_server", "chromium", "open_page", "settle", "start_server", "wait_until_ready"]
+__all__ = [
+    "AppServer",
+    "OpenPage",
+    "app_server",
+    "chromium",
+    "open_page",
+    "settle",
+    "start_server",
+    "still_box",
+    "wait_until_ready",
+]
 
 SECONDS_TO_START = 60
 # Long: a slow machine is no wrong one, and what comes is not waited for.
@@ -119,6 +131,15 @@ def settle(page: Page) -> None:
     """Wait until the script has run and nothing on the page is stale."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=MILLISECONDS_TO_WAIT)
     page.wait_for_function("() => !document.querySelector('[data-stale=\"true\"]')", timeout=MILLISECONDS_TO_WAIT)
+
+
+def still_box(locator: Locator) -> FloatRect:
+    """Return where an element is, once it moves no more: a click at a place must not be made while the page grows."""
+    before = None
+    while (box := locator.bounding_box()) is None or box != before:
+        before = box
+        locator.page.wait_for_timeout(150)
+    return box
 
 
 def start_server(*arguments: str, environment: dict[str, str] | None = None) -> AppServer:

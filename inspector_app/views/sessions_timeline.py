@@ -174,8 +174,10 @@ def _figure(height: int, colours: Palette, background: str = "") -> go.Figure:
         yaxis={**axis, "range": [height, 0]},
         barmode="overlay",
         showlegend=False,
-        dragmode=False,
+        # Streamlit would set these three only after the rows are there: a click in between would choose nothing.
+        clickmode="event+select",
         hovermode="closest",
+        dragmode="pan",
         font={"family": _SANS, "size": 13, "color": colours.text},
         hoverlabel={"font": {"family": _SANS, "size": 13}},
     )

@@ -89,6 +89,9 @@ def _layout(drawn: Sequence[Bar], color: str) -> dict[str, Any]:
         "barmode": "overlay",
         "bargap": 0.08,
         "showlegend": False,
+        # Streamlit would set these two only after the bars are there: a click in between would choose nothing.
+        "clickmode": "event+select",
+        "hovermode": "closest",
         "dragmode": "zoom",
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": color},
         "margin": {"l": 104, "r": 12, "t": 8, "b": 22},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from inspector_app import words
-from tests.browser import AppServer, OpenPage, settle
+from tests.browser import AppServer, OpenPage, settle, still_box
 
 
 def test_a_pack_is_edited_checked_and_tried(app_server: AppServer, open_page: OpenPage) -> None:
@@ -16,8 +16,8 @@ def test_a_pack_is_edited_checked_and_tried(app_server: AppServer, open_page: Op
     expect(page.locator(".cell.l .id.sp-document").first).to_be_visible(timeout=30_000)
     expect(page.locator(".cell.r .id.sp-document").first).to_be_visible()
     expect(page.get_by_text(words.policies.DETAILS_NONE)).to_be_visible()
-    box = page.get_by_test_id("stDataFrame").first.bounding_box()
-    assert box is not None
+    settle(page)
+    box = still_box(page.get_by_test_id("stDataFrame").first)
     x, y = box["x"], box["y"] + 47  # the middle of the first row
 
     page.mouse.click(x + 64, y)

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from inspector_app import words
 from modelcontext_core.contextstate import SQLiteStore
-from tests.browser import AppServer, OpenPage, settle
+from tests.browser import AppServer, OpenPage, settle, still_box
 from tests.contextstate.builders import commit, grow, payload
 
 SECRET = b"the bytes that are revoked"
@@ -50,9 +50,7 @@ def test_a_click_in_the_timeline_shows_what_changed_there(app_server: AppServer,
     bars = page.locator(".st-key-sessions_timeline .js-plotly-plot").first
     expect(bars.locator(".bars").first).to_be_attached()
     settle(page)
-    box, place = bars.bounding_box(), page.locator(".st-key-sessions_timeline").bounding_box()
-    assert box is not None
-    assert place is not None
+    place = still_box(page.locator(".st-key-sessions_timeline"))
 
     # The newest checkpoints are in sight: the last row is 20, and a click anywhere in a row is one.
     page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] - 18 - 27)

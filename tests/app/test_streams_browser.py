@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from inspector_app import words
-from tests.browser import AppServer, OpenPage, settle
+from tests.browser import AppServer, OpenPage, settle, still_box
 
 CUT_HANDLES = "/streams?sample=stream_cut_handles"
 
@@ -92,8 +92,7 @@ def test_the_timeline_is_there_and_a_click_on_a_bar_goes_to_its_step(
     bars = page.locator(".js-plotly-plot .trace.bars .point path")
     expect(bars).to_have_count(60)
 
-    box = bars.nth(4).bounding_box()
-    assert box is not None
+    box = still_box(bars.nth(4))
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     at_step(page, 5)
 

@@ -255,6 +255,13 @@ def test_the_timeline_has_a_bar_for_each_step_and_marks_the_step(cut_handles: St
     assert 2 == figure.layout.shapes[1].x0
 
 
+def test_a_bar_can_be_clicked_from_the_moment_that_it_is_drawn(cut_handles: Streamed) -> None:
+    """What Streamlit would set only after drawing stands in the figure."""
+    layout = stream_timeline.timeline(cut_handles.bars, 1, "dark").layout
+
+    assert ("event+select", "closest", "zoom") == (layout.clickmode, layout.hovermode, layout.dragmode)
+
+
 def test_a_long_stream_is_drawn_with_several_steps_a_bar() -> None:
     """At most 240 bars: what they sent is added up, what was held is the most."""
     held = pasted("word doc://1 " * 400)

@@ -238,6 +238,9 @@ def test_the_timeline_shows_checkpoints_attempts_and_the_new_binding() -> None:
     assert words.sessions.binding_change(1, 2) in texts
     assert [row[0] for row in figure.data[-1].customdata] == [1, 2, 3, 4]
     assert "event 1" in texts_of(timeline_head(palette("dark"), 8))
+    # What Streamlit would set only after drawing: without it a click in between would choose nothing.
+    assert "event+select" == figure.layout.clickmode
+    assert figure.layout.dragmode
 
 
 def test_no_text_of_a_store_is_written_into_the_chart() -> None:
