@@ -64,15 +64,10 @@ def _cited(text: str, tag: re.Match[str], spaces: HandleSpaces, in_json: bool, i
         return spaces.register_web(durable, title, citable=False) if known or is_http_url(durable) else None
     reference = ChunkReference(
         chunk_id=durable,
-        knowledge_base_id=_metadata(values.get("kb_id", "")),
+        knowledge_base_id=spaces.named_in_text("knowledge_base", unescape(values.get("kb_id", "")).strip()),
         document_title=spaces.restored(unescape(values.get("doc", ""))),
     )
     return spaces.register_chunk(reference, citable=False)
-
-
-def _metadata(raw: str) -> str:
-    durable = unescape(raw).strip()
-    return durable if may_be_mined(durable) else ""
 
 
 class Restorer:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from modelcontext_core import jsontext, resources
 from modelcontext_core.citations import compact_citations
-from modelcontext_core.grammar import CITATION_TAG, handle_tokens, is_free_text_id, may_be_mined
+from modelcontext_core.grammar import CITATION_TAG, handle_spans, handle_tokens, is_free_text_id, may_be_mined
 from modelcontext_core.handles import Place, link_regions, replace_places
 from modelcontext_core.labels import (
     Label,
@@ -198,8 +198,8 @@ class Encoder:
             handle = table.handle(jsontext.unquote(text[string.start : string.end]))
             if handle is not None:
                 places.append(Place(string.start + 1, string.end - 1, handle))
-        keep = table.tokens(text) + link_regions(text, scheme_handles=True)
-        item.rewriting.apply(replace_places(text, places, keep))
+        keep, closed = table.tokens(text) + handle_spans(text), link_regions(text, scheme_handles=True)
+        item.rewriting.apply(replace_places(text, places, keep, closed))
 
     def _citations(self) -> None:
         for item in self._items:
@@ -276,7 +276,7 @@ class Encoder:
         elif not self._citable and (label.tag is None or spaces.has_metadata(known[0])):
             return known[1]  # nothing that a replayed label could add
         if space == "chunk":
-            reference = tag_reference(label.value, label.tag, spaces.restored)
+            reference = tag_reference(label.value, label.tag, spaces.restored, spaces.named_in_text)
             return spaces.register_chunk(reference, citable=self._citable)
         if space == "document":
             return spaces.register_document(label.value)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from modelcontext_core.grammar import ESCAPE_LETTERS, GLUE, LINK_RUN, free_after, free_before, handle_at
+from modelcontext_core.grammar import ESCAPE_LETTERS, GLUE, LINK_RUN, free_after, free_before, handle_at, handle_spans
 from modelcontext_core.scanner import Rules, Scanner
 from modelcontext_core.short_handles import ShortHandles
 from modelcontext_core.wrong_types import check_type
@@ -122,13 +122,19 @@ def link_regions(text: str, *, scheme_handles: bool = False) -> list[tuple[int, 
     return regions
 
 
-def replace_places(text: str, places: Iterable[Place], keep: Iterable[tuple[int, int]] = ()) -> tuple[str, list[Place]]:
-    """Writes handles at the leftmost, then longest of `places`; nothing that begins inside a `keep` span is touched.
+def replace_places(
+    text: str,
+    places: Iterable[Place],
+    keep: Iterable[tuple[int, int]] = (),
+    closed: Iterable[tuple[int, int]] = (),
+) -> tuple[str, list[Place]]:
+    """Writes handles at the leftmost, then longest of `places`; nothing that begins or ends inside a `keep` span is
+    touched, nor what begins in a `closed` one.
 
     A place directly behind a written handle is left alone, since the two would read as one; behind a written tag it
     is not.
     """
-    kept = sorted(keep, reverse=True)
+    kept, shut = sorted(keep, reverse=True), sorted(closed, reverse=True)
     pieces: list[str] = []
     written: list[Place] = []
     pos, blocked = 0, 0
@@ -137,7 +143,11 @@ def replace_places(text: str, places: Iterable[Place], keep: Iterable[tuple[int,
         start, end, handle = place
         while kept and kept[-1][0] <= start:
             blocked = max(blocked, kept.pop()[1])
+        while shut and shut[-1][0] <= start:
+            blocked = max(blocked, shut.pop()[1])
         if start < pos or start < blocked or (start == pos and written and written[-1].handle[-1] in GLUE):
+            continue
+        if kept and kept[-1][0] < end and _ends_inside(kept, end):
             continue
         pieces += (text[pos:start], handle)
         written.append(place)
@@ -146,6 +156,16 @@ def replace_places(text: str, places: Iterable[Place], keep: Iterable[tuple[int,
         return text, written
     pieces.append(text[pos:])
     return "".join(pieces), written
+
+
+def _ends_inside(kept: Sequence[tuple[int, int]], end: int) -> bool:
+    """Whether a place would take the beginning of one of the spans, last first, and leave the rest of it."""
+    for start, stop in reversed(kept):
+        if start >= end:
+            break
+        if end < stop:
+            return True
+    return False
 
 
 class HandleTable:
@@ -215,7 +235,7 @@ class HandleTable:
         check_type("text", text, str)
         if not self._values:
             return text
-        return replace_places(text, self.places(text), self.tokens(text) + link_regions(text))[0]
+        return replace_places(text, self.places(text), self.tokens(text) + handle_spans(text), link_regions(text))[0]
 
     def places(self, text: str) -> list[Place]:
         """Every place of a known value by the gluing rule, overlapping ones included, URLs not looked at."""

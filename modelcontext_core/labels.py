@@ -129,18 +129,28 @@ def _identity(text: str, tag: re.Match[str]) -> tuple[int, int] | None:
     return faq
 
 
-def tag_reference(chunk_id: str, tag: re.Match[str] | None, restored: Callable[[str], str]) -> ChunkReference:
+def tag_reference(
+    chunk_id: str,
+    tag: re.Match[str] | None,
+    restored: Callable[[str], str],
+    identity: Callable[[Space, str], str],
+) -> ChunkReference:
     """The chunk that a tag names, with the metadata of its attributes; the first of each name counts. `restored` gives
-    the title without handles."""
+    the title without handles, `identity` an id if it may be taken from text."""
     values: dict[str, str] = {}
     if tag is not None:
         for name, start, end in attributes(tag.string, tag.end(1), tag.end()):
             values.setdefault(name, tag.string[start:end])
+
+    def id_of(space: Space, name: str) -> str:
+        raw = values.get(name, "")
+        return identity(space, _plain(raw)) if raw and "\\" not in raw else ""
+
     return ChunkReference(
         chunk_id=chunk_id,
-        knowledge_id=_plain(values.get("knowledge_id", "")),
-        knowledge_base_id=_plain(values.get("knowledge_base_id") or values.get("kb_id", "")),
-        document_title=restored(_plain(values.get("knowledge_title") or values.get("doc", ""))),
+        knowledge_id=id_of("document", "knowledge_id"),
+        knowledge_base_id=id_of("knowledge_base", "knowledge_base_id") or id_of("knowledge_base", "kb_id"),
+        document_title=restored(_plain(values.get("knowledge_title", "")) or _plain(values.get("doc", ""))),
     )
 
 

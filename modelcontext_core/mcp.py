@@ -18,6 +18,7 @@ from modelcontext_core.grammar import (
     WordSpace,
     find_links,
     free_before,
+    handle_spans,
     is_free_text_id,
     may_be_mined,
     without_fragment,
@@ -160,7 +161,9 @@ def compact_words(text: str, spaces: HandleSpaces, families: Sequence[WordSpace]
         if table:
             places += [place for place in table.places(text) if is_free_text_id(text[place.start : place.end])]
             keep += table.tokens(text)
-    return replace_places(text, places, keep + link_regions(text, scheme_handles=True)) if places else (text, [])
+    if not places:
+        return text, []
+    return replace_places(text, places, keep + handle_spans(text), link_regions(text, scheme_handles=True))
 
 
 def _envelope_places(text: str, spaces: HandleSpaces, keys: Sequence[str]) -> list[Place]:

@@ -36,6 +36,7 @@ from modelcontext_core.grammar import (
     is_http_url,
     is_uuid,
     link_end,
+    may_be_mined,
     trim_link,
     uri_at,
     whole_handle,
@@ -137,16 +138,15 @@ class HandleSpaces:
         handle, value = self._echo("chunk", reference.chunk_id)
         if value:
             number, handle = self._entry("chunk", value)
-            if value != reference.chunk_id:
-                reference = replace(reference, chunk_id=value)
-            if "://" in reference.knowledge_id or "://" in reference.knowledge_base_id:
-                reference = replace(
-                    reference,
-                    knowledge_id=self._metadata("document", reference.knowledge_id),
-                    knowledge_base_id=self._metadata("knowledge_base", reference.knowledge_base_id),
-                )
+            document, base = reference.knowledge_id.strip(), reference.knowledge_base_id.strip()
+            if "://" in document or "://" in base:
+                document, base = self._metadata("document", document), self._metadata("knowledge_base", base)
+            if value != reference.chunk_id or document != reference.knowledge_id or base != reference.knowledge_base_id:
+                reference = replace(reference, chunk_id=value, knowledge_id=document, knowledge_base_id=base)
             self._merge_chunk(number, reference)
-        if handle is not None and citable:
+            if citable:
+                self.citable["chunk"].add(number)
+        elif handle is not None and citable:
             self.citable["chunk"].add(int(handle[8:]))
         return handle
 
@@ -241,11 +241,10 @@ class HandleSpaces:
         return entry
 
     def _metadata(self, space: Space, value: str) -> str:
-        handle, durable = self._echo(space, value)
-        if handle is None:
-            return durable
-        token = whole_handle(handle)
-        return (token and self.durable(space, token.number)) or ""
+        if not BEGINS_WITH_SCHEME.match(value):
+            return value
+        token = whole_handle(value)
+        return (token and token.space == space and self.durable(space, token.number)) or ""
 
     def _merge_chunk(self, number: int, new: ChunkReference) -> None:
         old = self.chunks.get(number)
@@ -288,6 +287,12 @@ class HandleSpaces:
         """The handle of such a value, or None."""
         entry = self.find(space, value.strip())
         return None if entry is None else entry[1]
+
+    def named_in_text(self, space: Space, value: str) -> str:
+        """The id that a text names as metadata of a source: one that may be mined or is known, else ""."""
+        if may_be_mined(value) or BEGINS_WITH_SCHEME.match(value) or self.find(space, value) is not None:
+            return self._metadata(space, value)
+        return ""
 
     def has_metadata(self, number: int) -> bool:
         """Whether everything that a tag can say about a chunk is known already."""

@@ -80,6 +80,17 @@ def test_a_known_id_is_compacted_whatever_its_shape() -> None:
     assert ['<ref id="chunk://1"/>'] == contents(registry, assistant('<kb chunk_id="chunk://1"/>'))
 
 
+def test_a_known_knowledge_base_is_taken_whatever_its_shape() -> None:
+    """Its handle stands for it; what may not be mined and is not known is left out of the citation."""
+    for value, expected in (("kb", ' kb_id="kb"'), ("kb://1", ' kb_id="kb"'), ("ab", ""), ("kb://2", "")):
+        registry = Registry()
+        registry.register_knowledge_base("kb")
+        registry.encode_messages([assistant(f'<kb chunk_id="c-000001" kb_id="{value}"/>')])
+        registry.register_chunk(ChunkReference(chunk_id="c-000001"))
+
+        assert f'<kb doc="" chunk_id="c-000001"{expected} />' == registry.decode_output_text("chunk://1")
+
+
 def test_only_assistants_and_source_tools_cite() -> None:
     """In a user's text, a system text, or a result of another tool the tag stays, but for known ids in compact ones."""
     tag = '<kb chunk_id="c-000001"/>'

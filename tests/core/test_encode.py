@@ -205,6 +205,15 @@ def test_issue_ids_are_registered_from_three_places() -> None:
         assert [expected] == contents(Registry(), result(content, "wiki_read_issue"))
 
 
+def test_no_issue_id_takes_half_a_handle() -> None:
+    """An id that ends inside a scheme handle stays there, in results and in prompts."""
+    registry = Registry()
+    registry.register_issue("bug doc")
+
+    assert ["bug doc://7, i1"] == contents(registry, result("bug doc://7, bug doc", "wiki_update_issue"))
+    assert "bug doc://7, i1" == registry.encode_known_issues("bug doc://7, bug doc")
+
+
 def test_known_issue_ids_are_compacted_in_issue_tools_only() -> None:
     """In the results of both issue tools, by the gluing rule and outside URLs; later results make earlier ids known."""
     text = "issue-01 issue-01x https://e.com/issue-01"

@@ -21,6 +21,12 @@ def table(*values: str, prefix: str = "ref-") -> HandleTable:
     return made
 
 
+def test_no_value_takes_half_a_handle() -> None:
+    """A value that ends inside a scheme handle stays; beside the handle it is replaced."""
+    assert "see doc://1 ref-1" == table("see doc").encode_known_text("see doc://1 see doc")
+    assert "doc://1 ref-1" == table("doc").encode_known_text("doc://1 doc")
+
+
 def test_numbers_follow_first_registration() -> None:
     """Same value, same handle; values are trimmed; a blank one has none."""
     made = HandleTable("c", width=3, start=0)

@@ -88,6 +88,27 @@ def test_chunk_tags_fill_metadata() -> None:
     assert '<kb doc="T &amp; U" chunk_id="c-000001" kb_id="k-000001" />' == registry.decode_output_text("chunk://1")
 
 
+@pytest.mark.parametrize("value", ["...", "ab", "a b", "i12", "d12", "x doc://5", "d\\u0041-01"])
+def test_metadata_is_filled_by_ids_only(value: str) -> None:
+    """What may not be mined is no document and no knowledge base of a chunk either; another name may still be one."""
+    registry = Registry()
+    text = f"<chunk chunk_id='c-000001' knowledge_id='{value}' knowledge_base_id='{value}' kb_id='k-000001'/>"
+    registry.encode_messages([result(text)])
+    registry.register_chunk(ChunkReference(chunk_id="c-000001"))
+
+    assert '<kb doc="" chunk_id="c-000001" kb_id="k-000001" />' == registry.decode_output_text("chunk://1")
+    assert "](weknora://chunk/c-000001" == registry.decode_output_text("](chunk://1")
+
+
+def test_metadata_may_be_a_known_id_of_any_shape() -> None:
+    """The mining rules are for what is not known yet."""
+    registry = Registry()
+    registry.register_document("ab")
+    registry.encode_messages([result("<chunk chunk_id='c-000001' knowledge_id='ab'/>")])
+
+    assert "weknora://doc/ab" == registry.decode_output_text("chunk://1")
+
+
 def test_json_keys_name_ids_at_any_depth() -> None:
     """For their string or the strings of their arrays, not through objects; compared in lower case."""
     assert (

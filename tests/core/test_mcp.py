@@ -57,6 +57,15 @@ def test_a_result_that_is_no_object_has_known_ids_compacted() -> None:
     )
 
 
+def test_no_routing_id_takes_half_a_handle() -> None:
+    """An id that ends inside a scheme handle stays there."""
+    text = "see server:doc://1"
+
+    assert [text, '{"server_id": "ms1"}'] == contents(
+        Registry(), result(text, "discover_mcp_tools"), result({"server_id": "server:doc"}, "discover_mcp_tools")
+    )
+
+
 def test_encoded_directories_stay() -> None:
     """A handle in the place of an id registers nothing."""
     assert '{"server_id": "ms1", "tool_ref": "mt7"}' == directory({"server_id": "ms1", "tool_ref": "mt7"})

@@ -107,6 +107,32 @@ def test_registering_a_chunk_again_fills_only_what_was_empty() -> None:
     assert '<kb doc="First" chunk_id="c-1" kb_id="k-1" />' == registry.decode_output_text("chunk://1")
 
 
+def test_ids_in_metadata_are_trimmed() -> None:
+    """A blank one says nothing, so that a later registration can fill it."""
+    registry = Registry()
+    registry.register_chunk(ChunkReference(chunk_id="c-1", knowledge_id=" d-1 ", knowledge_base_id="  "))
+    registry.register_chunk(ChunkReference(chunk_id="c-1", knowledge_base_id=" k-1\n"))
+
+    assert '<kb doc="" chunk_id="c-1" kb_id="k-1" />' == registry.decode_output_text("chunk://1")
+    assert "](weknora://doc/d-1" == registry.decode_output_text("](chunk://1")
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        ("see doc", "see doc://9"),
+        ("see weknora", "see weknora://doc/%zz"),
+        ("see https", "see https://e.com/a"),
+    ],
+)
+def test_no_id_takes_half_a_unit(known: str, text: str) -> None:
+    """A known id that ends inside a handle, a URI or a URL is not replaced there."""
+    registry = Registry()
+    registry.register_document(known)
+
+    assert text == registry.compact_known_text(text)
+
+
 def test_a_handle_as_metadata_stands_for_its_id() -> None:
     """A producer that has a handle already: no citation and no URI holds it; an unknown one says nothing."""
     registry = Registry()
