@@ -134,8 +134,8 @@ def _findings(current: LeaksState, scan: Scan, report: LeakReport, query: str) -
     )
     found, total, traces = leaks.findings(report, chosen)
     if not found:
-        if query.strip() and report.totals.leaks:
-            st.info(words.leaks.NOTHING_FOUND)
+        if report.totals.leaks:
+            st.info(words.leaks.NOTHING_FOUND if query.strip() else words.leaks.NOTHING_HERE)
         return
     with st.container(horizontal=True, key="leaks_shown", gap="small", vertical_alignment="center"):
         about = words.leaks.findings(len(found), total, traces)

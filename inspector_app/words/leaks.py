@@ -60,7 +60,9 @@ APPLY: Final = "Apply"
 NOTHING_TO_DO: Final = "Nothing: no raw id is left that a rule could replace."
 SAVED_ONLY: Final = "of a saved report: to apply it, open the traces"
 RESET: Final = "Take applied rules back"
-NO_LEAKS: Final = "No raw id is left. What the user typed is left on purpose and not counted."
+NO_LEAKS: Final = (
+    "No raw id is left. What the user typed is left on purpose and not counted. Coverage shows where was searched."
+)
 FACT_LEFT: Final = "Raw ids left"
 FACT_UNREGISTERED: Final = "Unregistered"
 FACT_MISSED: Final = "Known, missed by the codec"
@@ -70,6 +72,7 @@ FACT_SCANNED: Final = "Scanned"
 NO_BASELINE: Final = "none loaded"
 ALL_FINDINGS: Final = "All findings"
 SHOW_ALL: Final = "Show all"
+NOTHING_HERE: Final = "No finding is of this kind here. Choose Both, or another cell, to see the rest."
 NOTHING_FOUND: Final = "No finding that is listed holds what you search for. Clear the search to see all."
 FINDING_COLUMNS: Final = {
     "trace": "Trace",

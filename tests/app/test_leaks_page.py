@@ -49,6 +49,14 @@ def test_a_link_opens_a_view(view: str) -> None:
     assert app.dataframe
 
 
+def test_a_kind_of_which_there_is_none_says_so() -> None:
+    """Where the list would be stands how to see the rest."""
+    app = page(sample="rag_citations", known="registered")
+
+    assert not app.dataframe
+    assert [words.leaks.NOTHING_HERE] == [each.value for each in app.info]
+
+
 def test_a_missing_path_is_said_on_the_page(tmp_path: Path) -> None:
     """A path that leads nowhere leaves the empty page, not an exception."""
     app = page(path=str(tmp_path / "none"))
