@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from html import escape, unescape
+from html import escape
 
 from modelcontext_core import jsontext
 from modelcontext_core.grammar import (
     HandleToken,
     Space,
     attributes,
+    html_unescaped,
     is_http_url,
     may_be_mined,
     whole_handle,
@@ -54,18 +55,18 @@ def _cited(text: str, tag: re.Match[str], spaces: HandleSpaces, in_json: bool, i
     raw = values.get("chunk_id" if space == "chunk" else "url", "")
     if in_json and "\\" in raw:
         return None
-    durable = unescape(raw).strip()
+    durable = html_unescaped(raw).strip()
     token = whole_handle(durable)
     known = spaces.handle_of(space, durable) if token is None or token.space != space else durable
     if known is None and (not may_be_mined(durable) or (issues_compacted and spaces.words["issue"].tokens(durable))):
         return None
     if space == "web":
-        title = spaces.restored(unescape(values.get("title", "")))
+        title = spaces.restored(html_unescaped(values.get("title", "")))
         return spaces.register_web(durable, title, citable=False) if known or is_http_url(durable) else None
     reference = ChunkReference(
         chunk_id=durable,
-        knowledge_base_id=spaces.named_in_text("knowledge_base", unescape(values.get("kb_id", "")).strip()),
-        document_title=spaces.restored(unescape(values.get("doc", ""))),
+        knowledge_base_id=spaces.named_in_text("knowledge_base", html_unescaped(values.get("kb_id", "")).strip()),
+        document_title=spaces.restored(html_unescaped(values.get("doc", ""))),
     )
     return spaces.register_chunk(reference, citable=False)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from html import unescape
 from typing import Final, NamedTuple
 
 from modelcontext_core import jsontext
@@ -23,6 +22,7 @@ from modelcontext_core.grammar import (
     find_links,
     find_uuids,
     free_before,
+    html_unescaped,
     is_http_url,
 )
 from modelcontext_core.messages import ChunkReference
@@ -155,7 +155,7 @@ def tag_reference(
 
 
 def _plain(raw: str) -> str:
-    return (unescape(raw) if "&" in raw else raw).strip()
+    return (html_unescaped(raw) if "&" in raw else raw).strip()
 
 
 def _add_keys(text: str, keys: Mapping[str, KeyKind], found: list[Label]) -> None:

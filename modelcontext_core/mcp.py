@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape, unescape
+from html import escape
 from typing import Any, Final
 
 from modelcontext_core import jsontext
@@ -19,6 +19,7 @@ from modelcontext_core.grammar import (
     find_links,
     free_before,
     handle_spans,
+    html_unescaped,
     is_free_text_id,
     may_be_mined,
     without_fragment,
@@ -126,7 +127,7 @@ def compact_server_labels(text: str, spaces: HandleSpaces) -> tuple[str, list[Pl
         return text, []
     places = []
     for label in SERVER_LABEL.finditer(text):
-        handle = spaces.words["mcp_server"].handle(unescape(label[1]))
+        handle = spaces.words["mcp_server"].handle(html_unescaped(label[1]))
         if handle is not None and free_before(text, label.start(), WORD_CHARACTERS | {"-"}):
             places.append(Place(label.start(1), label.end(1), handle))
     return replace_places(text, places)
@@ -219,7 +220,7 @@ def link_candidates(output: str, spaces: HandleSpaces) -> str:
 def _readable(output: str) -> str:
     """A scratch copy with JSON escapes and then HTML entities undone; escaped surrogate pairs become one character."""
     text = _JSON_ESCAPE.sub(_unescaped, output)
-    return unescape(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+    return html_unescaped(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -141,7 +141,7 @@ class Registry:
                 chunk_id=result.id,
                 knowledge_id=result.knowledge_id,
                 knowledge_base_id=result.knowledge_base_id,
-                document_title=result.knowledge_title or result.knowledge_filename,
+                document_title=result.knowledge_title if result.knowledge_title.strip() else result.knowledge_filename,
                 chunk_index=result.chunk_index,
                 chunk_type=result.chunk_type,
             )

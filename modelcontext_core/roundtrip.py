@@ -11,7 +11,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import unescape
 from typing import Final, Literal
 
 from modelcontext_core import jsontext
@@ -25,6 +24,7 @@ from modelcontext_core.grammar import (
     free_after,
     free_before,
     handle_tokens,
+    html_unescaped,
     read_percent,
     whole_handle,
     without_fragment,
@@ -145,7 +145,7 @@ def _handles(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _is_form_of(form: str, durable: str) -> bool:
     """Whether `form` is a way to write the identity `durable`: itself, escaped, as a URI, as a tag that names it."""
-    plain = unescape(form).strip()
+    plain = html_unescaped(form).strip()
     if durable in (form, form.strip(), plain, unquote_inner(form)) or without_fragment(plain) == without_fragment(
         durable
     ):

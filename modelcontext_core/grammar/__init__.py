@@ -92,6 +92,7 @@ from modelcontext_core.grammar.tags import (
     TAG_BEGINNING,
     UNCLOSED_TAG,
     attributes,
+    html_unescaped,
     open_tag_end,
 )
 
@@ -156,6 +157,7 @@ __all__ = [
     "handle_tokens",
     "has_handle",
     "has_plain_host",
+    "html_unescaped",
     "http_start",
     "is_free_text_id",
     "is_http_url",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
+from html.entities import html5
 from typing import Final
 
 from modelcontext_core.grammar.handles import Space
@@ -50,6 +52,7 @@ LABEL_IN_JSON: Final = re.compile(
     rf"""_id(?=[=>])(?:(?:{_behind("")})=(?:(?!)()|'([^'"]*)')|(?:{_behind("<")})>([^<"]*+)</)"""
 )
 SERVER_LABEL: Final = re.compile(r'server_id="([^"]*)"')
+_CHARACTER_REFERENCE: Final = re.compile(r"&(?:#(?:[0-9]+|[xX][0-9a-fA-F]+)|[A-Za-z][A-Za-z0-9]*);")
 
 
 def attributes(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
@@ -60,6 +63,19 @@ def attributes(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]
         if at < 0:
             at, stop = match.span(3)
         yield match[1], at, stop
+
+
+def html_unescaped(text: str) -> str:
+    """`text` with its HTML character references read, where a semicolon ends them.
+
+    HTML also knows some without (`&times`), but here texts hold links: `?id=1&timestamp=2` has a parameter.
+    """
+    return _CHARACTER_REFERENCE.sub(_character, text) if "&" in text else text
+
+
+def _character(reference: re.Match[str]) -> str:
+    name = reference[0][1:]
+    return unescape(reference[0]) if name[0] == "#" or name in html5 else reference[0]
 
 
 def open_tag_end(tail: str | None, piece: str) -> str | None:

@@ -80,6 +80,14 @@ def test_a_known_id_is_compacted_whatever_its_shape() -> None:
     assert ['<ref id="chunk://1"/>'] == contents(registry, assistant('<kb chunk_id="chunk://1"/>'))
 
 
+def test_an_address_that_nobody_escaped_is_taken_as_it_is() -> None:
+    """`&region` is a parameter, not the sign that HTML reads in its first letters."""
+    registry = Registry()
+    registry.encode_messages([assistant('<web url="https://e.com/?a=1&region=eu" title="T"/>')])
+
+    assert "https://e.com/?a=1&region=eu" == registry.decode_output_text("url://1")
+
+
 def test_a_known_knowledge_base_is_taken_whatever_its_shape() -> None:
     """Its handle stands for it; what may not be mined and is not known is left out of the citation."""
     for value, expected in (("kb", ' kb_id="kb"'), ("kb://1", ' kb_id="kb"'), ("ab", ""), ("kb://2", "")):

@@ -13,6 +13,7 @@ from modelcontext_core.grammar import (
     handle_at,
     handle_tokens,
     has_handle,
+    html_unescaped,
     is_free_text_id,
     is_uuid,
     may_be_mined,
@@ -279,3 +280,17 @@ def test_has_handle() -> None:
     """Whether any scheme handle stands in a text."""
     assert has_handle("a/doc://1")
     assert not has_handle("doc://x https://e.com")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a &amp; b &lt;c&gt; &#39;&#x27;&quot;", "a & b <c> ''\""),
+        ("&amp;lt;", "&lt;"),
+        ("https://e.com/?a=1&timestamp=2&copy=3&region", "https://e.com/?a=1&timestamp=2&copy=3&region"),
+        ("&timesx; &; &#; &nosuch;", "&timesx; &; &#; &nosuch;"),
+    ],
+)
+def test_a_character_reference_ends_with_a_semicolon(text: str, expected: str) -> None:
+    """Read once; a parameter of a link whose name begins like a reference stays."""
+    assert expected == html_unescaped(text)

@@ -157,6 +157,11 @@ def test_links_of_an_external_result_follow_it() -> None:
     ) == sidecar("https://e.com/a, (https://e.com/a#b) https:\\/\\/e.com\\/?x=1&amp;y=2")
 
 
+def test_a_parameter_of_a_link_is_no_entity() -> None:
+    """`&times` is one in HTML even without its semicolon; the link would lead elsewhere."""
+    assert 'url="https://e.com/?a=1&amp;timestamp=2"/>' in sidecar("https://e.com/?a=1&timestamp=2")
+
+
 def test_no_sidecar_without_links_success_or_citations() -> None:
     """Nor for a tool that is not external, and none in a replay."""
     assert "" == sidecar("no link, https://user@e.com/ http://")

@@ -77,7 +77,9 @@ def test_search_results_register_document_base_and_chunk() -> None:
     registry = Registry()
     results = [
         SearchResult(id="c-1", knowledge_id="d-1", knowledge_base_id="k-1", knowledge_title="T"),
-        SearchResult(id="c-2", knowledge_id="d-2", knowledge_base_id="k-1", knowledge_filename="f.pdf"),
+        SearchResult(
+            id="c-2", knowledge_id="d-2", knowledge_base_id="k-1", knowledge_title=" ", knowledge_filename="f.pdf"
+        ),
         SearchResult(id="", knowledge_id="d-3"),
     ]
 
