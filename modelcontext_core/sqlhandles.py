@@ -1,7 +1,8 @@
 """Identities in SQL text, both ways: what may stand where.
 
 Inside a `'…'` literal any id can stand, its apostrophes doubled. Anywhere else only an id that no dialect can read as
-more than a word.
+more than letters, digits, `_` and single `-` between them: two would begin a comment, and what follows (the rest of a
+`WHERE`) would not count.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from modelcontext_core.handles import Place, replace_places
 from modelcontext_core.sources import HandleSpaces
 from modelcontext_core.sqltext import Region, quote_inner, region_at, regions, unquote_inner
 
-_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+_BARE: Final = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*")
 
 
 def encode_sql(sql: str, spaces: HandleSpaces) -> tuple[str, list[Place]]:
@@ -59,7 +60,7 @@ def _in_literal(sql: str, region: Region, spaces: HandleSpaces) -> list[Place]:
 
 def decode_sql(sql: str, durable: Callable[[HandleToken], str | None]) -> tuple[str, list[Place]]:
     """`sql` with the handles restored that can be: an id goes into a literal in its quoted form, elsewhere only when
-    it is all letters, digits, `_` and `-`. What is not restored stays, for the caller to report."""
+    it cannot begin a comment or a name of its own (`_BARE`). What is not restored stays, for the caller to report."""
     tokens = list(handle_tokens(sql))
     if not tokens:
         return sql, []

@@ -162,11 +162,13 @@ def test_a_page_is_declared_by_its_url() -> None:
         ("a.b/c-01", "a.b/c-01"),
         ("'a.b/c-01'", "'doc://4'"),
         ("x_doc-000001", "x_doc-000001"),
+        ("id = 'abc--001' -- abc--001", "id = 'doc://5' -- abc--001"),
+        ("x --abcdef", "x --abcdef"),
     ],
 )
 def test_sql_is_replaced_where_decoding_restores_it(sql: str, expected: str) -> None:
     """Inside a `'…'` literal any id in its doubled form, elsewhere only words; a dollar quote has no place for any."""
-    registry = known("doc-000001", "o'id-001", "abc-1", "a.b/c-01")
+    registry = known("doc-000001", "o'id-001", "abc-1", "a.b/c-01", "abc--001", "--abcdef")
     [encoded] = contents(registry, call("database_query", {"sql": sql}))
 
     assert {"sql": expected} == json.loads(encoded)
