@@ -25,13 +25,15 @@ def render_database(result: ToolResult, context: RenderContext) -> str | None:
     if not rows:
         return None
     for row in rows:
-        for column, value in row.items():
-            kind = context.key_kinds.get(column.lower()) if isinstance(column, str) else None
+        columns = [(column.lower(), value) for column, value in row.items() if isinstance(column, str)]
+        by_name = dict(columns)
+        for column, value in columns:
+            kind = context.key_kinds.get(column)
             if kind is None:
                 continue
             for member in fields.items(value) or (value,):
                 if isinstance(member, str):
-                    _register(kind, member.strip(), row, context, result.success)
+                    _register(kind, member.strip(), by_name, context, result.success)
     return context.compact(result.output)
 
 
@@ -43,8 +45,8 @@ def _register(kind: KeyKind, value: str, row: Mapping[str, Any], context: Render
     if kind == "chunk":
         reference = ChunkReference(
             chunk_id=value,
-            knowledge_id=fields.identity(row, "knowledge_id"),
-            knowledge_base_id=fields.identity(row, "knowledge_base_id"),
+            knowledge_id=_metadata(row, "knowledge_id"),
+            knowledge_base_id=_metadata(row, "knowledge_base_id") or _metadata(row, "kb_id"),
             document_title=fields.first(row, "knowledge_title"),
         )
         context.register_chunk(reference, citable)
@@ -54,3 +56,8 @@ def _register(kind: KeyKind, value: str, row: Mapping[str, Any], context: Render
         context.register_knowledge_base(value)
     elif kind == "web" and grammar.is_http_url(value):
         context.register_web(value, "", citable)
+
+
+def _metadata(row: Mapping[str, Any], column: str) -> str:
+    value = fields.identity(row, column)
+    return value if grammar.may_be_mined(value) or grammar.whole_handle(value) is not None else ""

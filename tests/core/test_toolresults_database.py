@@ -56,6 +56,16 @@ def test_a_chunk_knows_its_document_from_its_row() -> None:
     assert 'kb_id="kbase-1"' in registry.decode_output_text('<ref id="chunk://1"/>')
 
 
+def test_words_are_no_document_of_a_chunk_either() -> None:
+    """Columns count in any letter case; a value that could not be mined says nothing about the chunk."""
+    registry = Registry()
+    rows = [{"CHUNK_ID": "chunk-one", "KNOWLEDGE_ID": "no document", "KB_ID": "kbase-1"}]
+    render("database_query", {"rows": rows}, output="x", registry=registry)
+
+    assert registry.decode_output_text("](chunk://1)") == "](weknora://chunk/chunk-one)"
+    assert 'kb_id="kbase-1"' in registry.decode_output_text('<ref id="chunk://1"/>')
+
+
 def test_without_rows_the_output_is_read_like_any_other() -> None:
     """No rows: labels of the output are registered."""
     text = render("database_query", {"rows": []}, output='kb_id="kbase-1"', tool_name="database_query")
