@@ -164,7 +164,12 @@ def _list(current: LeaksState, scan: Scan, found: list[Occurrence], version: int
             selection_mode="single-row-required",
             selection_default={"selection": {"rows": [min(current.finding, len(found) - 1)]}},
             key=f"findings:{scan.key}:{scan.version}:{current.row}:{current.column}:{current.known}:{version:x}",
-            column_config={names["message"]: st.column_config.NumberColumn(width=54)},
+            placeholder="–",  # what stands in a tool definition is in no message
+            column_config={
+                names["message"]: st.column_config.NumberColumn(width=54),
+                # Whole, a long one would push what is behind it out of sight; it stands above the message, too.
+                names["place"]: st.column_config.TextColumn(width=150),
+            },
         )
     rows = cast("dict[str, Any]", event)["selection"]["rows"]
     number = min(int(rows[0]) if rows else current.finding, len(found) - 1)

@@ -142,7 +142,9 @@ def _chunking(streamed: Streamed) -> None:
         **_bound("chunking"),
     )
     chunking = state.load(StreamsState).chunking
-    unlabelled: dict[str, Any] = {"label_visibility": "collapsed", "width": 84}
+    # Instead of a label, for which there is no room: a picture that says which number it is.
+    icon = ":material/straighten:" if chunking == "size" else ":material/casino:"
+    unlabelled: dict[str, Any] = {"label_visibility": "collapsed", "width": 104, "icon": icon}
     if chunking == "size":
         st.number_input(words.streams.SIZE, min_value=1, max_value=100_000, **unlabelled, **_bound("size"))
     elif chunking == "random":
