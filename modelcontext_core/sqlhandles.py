@@ -71,7 +71,11 @@ def decode_sql(sql: str, durable: Callable[[HandleToken], str | None]) -> tuple[
         if value is None:
             continue
         region = region_at(found, token.start)
-        if region.kind == "literal":
+        if (
+            token.space == "resource"
+        ):  # replaced in every text, whatever it is: no sign that could end a literal is in it
+            places.append(Place(token.start, token.end, value))
+        elif region.kind == "literal":
             places.append(Place(token.start, token.end, quote_inner(value, backslash=region.backslash)))
         elif region.kind != "dollar" and _BARE.fullmatch(value):
             places.append(Place(token.start, token.end, value))

@@ -109,7 +109,6 @@ class _ArgumentDecoder:
         return jsontext.splice(text, edits) if edits else text
 
     def _value(self, value: str, key: str, top_level: bool) -> str:
-        value = self._with_resources(value)
         policy = self._policy
         kind = policy.id_kinds.get(key)
         if kind is not None:
@@ -128,24 +127,13 @@ class _ArgumentDecoder:
                 return decoded
         return self._free_text(value)
 
-    def _with_resources(self, value: str) -> str:
-        if "://" not in value:
-            return value
-        pieces: list[str] = []
-        pos = 0
-        for token in handle_tokens(value):
-            durable = self._spaces.durable("resource", token.number) if token.space == "resource" else None
-            if durable is not None:
-                pieces += (value[pos : token.start], durable)
-                pos = token.end
-        return "".join(pieces) + value[pos:] if pieces else value
-
     def _declared(self, value: str, kind: KeyKind) -> str | None:
-        """The value of a declared ID field that is one whole handle, as a bare id; None when it is none."""
+        """The value of a declared ID field that is one whole handle, as a bare id; None when it is none, or that of a
+        stored reference, which may stand anywhere."""
         head, bar, title = value.partition("|") if kind == "document_ref" else (value, "", "")
         token = whole_handle(head)
         found = (token.space, token.number) if token is not None else whole_legacy_handle(head)
-        if found is None:
+        if found is None or found[0] == "resource":
             return None
         space, number = found
         durable = self._spaces.durable(space, number) if space in _SPACES_OF[kind] else None

@@ -164,6 +164,7 @@ def test_a_page_is_declared_by_its_url() -> None:
         ("x_doc-000001", "x_doc-000001"),
         ("id = 'abc--001' -- abc--001", "id = 'doc://5' -- abc--001"),
         ("x --abcdef", "x --abcdef"),
+        ("local://a/*b 'doc-000001'", "res://0001 'doc://1'"),
     ],
 )
 def test_sql_is_replaced_where_decoding_restores_it(sql: str, expected: str) -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from modelcontext_core import ChunkReference, Registry, ToolCall
-from tests.core.making import A, contents, decoded, result, user
+from tests.core.making import A, call, contents, decoded, result, user
 
 
 @pytest.fixture
@@ -153,6 +153,17 @@ def test_sql_has_places_for_no_id_or_only_for_words(registry: Registry, sql: str
     assert {"sql": sql} == json.loads(text)
     assert "unresolved" == resolution
     assert 1 == len(unresolved)
+
+
+def test_nothing_is_read_in_a_restored_reference() -> None:
+    """A stored reference may hold what looks like a handle: it is what the application stored."""
+    registry = Registry()
+    registry.register_document("d-1")
+    message = call("data_schema", {"x": "local://a/doc://1", "knowledge_id": "local://b/doc://7"})
+    [encoded] = contents(registry, message)
+
+    assert {"x": "res://0001", "knowledge_id": "res://0002"} == json.loads(encoded)
+    assert (message.tool_calls[0].arguments, "resolved", []) == decoded(registry, "data_schema", encoded)
 
 
 @pytest.mark.parametrize("durable", ["all--1", "-abc", "abc-"])
