@@ -335,10 +335,9 @@ IMPORT_ASKS: Final = (
 
 def revoke_asks(holders: int, sessions: int) -> str:
     """What a revocation does."""
-    return (
-        f"Its bytes are removed for all {holders:,} {plural(holders, 'holder')} in {sessions:,} "
-        f"{plural(sessions, 'session')}. It stays listed as revoked. This cannot be undone."
-    )
+    all_of_them = f"all {holders:,} holders in {sessions:,} {plural(sessions, 'session')}"
+    whose = "its only holder" if holders == 1 else all_of_them
+    return f"Its bytes are removed for {whose}. It stays listed as revoked. This cannot be undone."
 
 
 def imported(new: bool, checkpoints: int, events: int) -> str:
