@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import argparse
 import glob
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from stat import S_ISREG
+from typing import Any, BinaryIO
 
 from inspector_app.views.hidden import one_line
 
@@ -23,7 +26,9 @@ __all__ = [
     "Command",
     "CommandError",
     "Source",
+    "add_action",
     "count",
+    "epilog",
     "expand",
     "read_text",
     "refuse_to_replace",
@@ -45,12 +50,17 @@ class CommandError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """One subcommand: `add_arguments` declares them, `run` does the work and returns the exit code."""
+    """One subcommand: `add_arguments` declares them, `run` does the work and returns the exit code.
+
+    `--help` ends with `examples`, command lines without their beginning, and with `found`: what exit code 1 means.
+    """
 
     name: str
     summary: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
+    examples: tuple[str, ...] = ()
+    found: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +75,24 @@ class Source:
         return self.path if self.path is not None else sys.stdin.buffer
 
 
+def add_action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    """The parser of one action of a command (`policy check`): its own `--help` says what the command's says of it."""
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=summary, description=summary)
+    return parser
+
+
+def epilog(program: str, examples: Sequence[str], found: str = "") -> str:
+    """How every `--help` ends: examples, and what the exit codes say (1 only where a command has a use for it)."""
+    codes = {EXIT_OK: "done", EXIT_FOUND: found, EXIT_USAGE: "bad usage, or something that cannot be read or written"}
+    lines = ["examples:", *(f"  {program} {example}".rstrip() for example in examples), "", "exit codes:"]
+    return "\n".join(lines + [f"  {code}  {meaning}" for code, meaning in codes.items() if meaning])
+
+
 def expand(names: Sequence[str]) -> Iterator[Source]:
     """The inputs that the names stand for: files, folders (all files below, sorted), globs, `-` for standard input.
 
-    Hidden files and folders below a named folder are left out. Raises `CommandError` for a name that leads nowhere.
+    Hidden files and folders below a named folder are left out. What may not be looked at is an input, too: who reads it
+    learns why it cannot be. Raises `CommandError` for a name that leads nowhere.
     """
     for name in names:
         if name == STDIN:
@@ -76,20 +100,40 @@ def expand(names: Sequence[str]) -> Iterator[Source]:
             continue
         path = Path(name)
         if path.is_dir():
-            found = [each for each in sorted(path.rglob("*")) if each.is_file() and not _hidden(each, path)]
+            found, missing = _files_below(path), "this folder has no files"
         elif path.exists():
-            found = [path]
+            found, missing = [path], ""
         else:
             # The shell expands globs, but not in quotes, and not on Windows. Path.glob takes no absolute pattern.
             found = [Path(each) for each in sorted(glob.glob(name, recursive=True)) if Path(each).is_file()]  # noqa: PTH207
+            missing = "no file has a name like this" if glob.has_magic(name) else "no such file or folder"
         if not found:
-            raise CommandError(f"{name}: no such file, or nothing in it")
+            raise CommandError(f"{name}: {missing}")
         for each in found:
             yield Source(name=str(each), path=each)
 
 
-def _hidden(path: Path, below: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(below).parts)
+def _files_below(folder: Path) -> list[Path]:
+    found: list[Path] = []
+
+    def keep(error: OSError) -> None:
+        # A check that passes over a folder which it may not open would say too much.
+        found.append(Path(error.filename))
+
+    for here, folders, files in os.walk(folder, onerror=keep):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        found += [path for each in files if not each.startswith(".") and _can_be_read(path := Path(here, each))]
+    return sorted(found)
+
+
+def _can_be_read(path: Path) -> bool:
+    """Not so pipes, devices, and links to nothing; a file that is forbidden says so when it is opened."""
+    try:
+        return S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 def count(number: int, noun: str, many: str = "") -> str:
@@ -117,4 +161,5 @@ def refuse_to_replace(option: str, path: Path) -> None:
 def warn(text: str) -> None:
     """One line for the person, beside the output. What it tells may be text of a trace: nothing in it steers the
     terminal."""
-    print(one_line(text), file=sys.stderr)
+    with suppress(OSError):  # nobody can be told that nobody can be told
+        print(one_line(text), file=sys.stderr)

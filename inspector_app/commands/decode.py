@@ -117,4 +117,9 @@ COMMAND = Command(
     summary="restore the durable ids in a model's answer or tool call",
     add_arguments=_add_arguments,
     run=_run,
+    examples=(
+        "--trace trace.json 'See doc://1.'",
+        "--trace trace.json - --json",
+        "--handles report.json --tool read_document '{\"id\": \"doc://1\"}'",
+    ),
 )

@@ -103,4 +103,10 @@ COMMAND = Command(
     summary="print the messages of a trace as the model would see them",
     add_arguments=_add_arguments,
     run=_run,
+    examples=(
+        "trace.json",
+        "trace.json --json",
+        "traces/ --pack my-app.toml",
+        "- --pack discovered",
+    ),
 )

@@ -166,4 +166,10 @@ COMMAND = Command(
     summary="say what files were recognised as, what is in them, and what was noticed while reading",
     add_arguments=_add_arguments,
     run=_run,
+    examples=(
+        "trace.json",
+        "traces/ --json",
+        "capture.txt --format openai_chat_stream",
+        "--list",
+    ),
 )

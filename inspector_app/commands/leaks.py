@@ -348,4 +348,12 @@ COMMAND = Command(
     summary="find raw ids that still reach the model, and what to do about them",
     add_arguments=_add_arguments,
     run=_run,
+    examples=(
+        "traces/",
+        "'traces/**/*.jsonl' --pack my-app.toml --fail-on unregistered",
+        "traces/ --baseline leaks-baseline.json --accept 'known before'",
+        "traces/ --report leaks.json --sarif leaks.sarif --apply suggested.toml",
+        "--from leaks.json --json",
+    ),
+    found="leaks are left that --fail-on names and --baseline does not accept",
 )

@@ -8,7 +8,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, Command, CommandError, expand, refuse_to_replace, warn
+from inspector_app.commands.base import (
+    EXIT_FOUND,
+    EXIT_OK,
+    Command,
+    CommandError,
+    add_action,
+    expand,
+    refuse_to_replace,
+    warn,
+)
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.commands.traces import BUILTIN, add_format_argument, read_conversations
 from inspector_app.views.hidden import one_line
@@ -26,14 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare `check`, `show` and `discover`."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="check|show|discover")
 
-    check = actions.add_parser("check", help="say everything that is wrong with packs; exits 1 when something is")
+    check = add_action(actions, "check", "say everything that is wrong with packs; exits 1 when something is")
     check.add_argument("packs", nargs="+", metavar="FILE", help="packs as TOML files")
 
-    show = actions.add_parser("show", help="print the rules of a pack, base included")
+    show = add_action(actions, "show", "print the rules of a pack, base included")
     show.add_argument("pack", nargs="?", default=BUILTIN, metavar="builtin|FILE", help="default: builtin")
     show.add_argument("--toml", action="store_true", help="as a TOML file instead of a table")
 
-    discover = actions.add_parser("discover", help="propose rules for the tools of traces that no pack knows")
+    discover = add_action(actions, "discover", "propose rules for the tools of traces that no pack knows")
     discover.add_argument("inputs", nargs="+", metavar="TRACE", help="files, folders, globs, or - for standard input")
     add_format_argument(discover)
     discover.add_argument("--base", default=BUILTIN, metavar="builtin|FILE", help="the pack to extend")
@@ -194,4 +203,11 @@ COMMAND = Command(
     summary="check, show or discover the rules for tools",
     add_arguments=add_arguments,
     run=run,
+    examples=(
+        "check my-app.toml",
+        "show my-app.toml",
+        "discover traces/ --out found.toml",
+        "discover trace.json --base my-app.toml --toml",
+    ),
+    found="`check` found faults",
 )

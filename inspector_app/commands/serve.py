@@ -63,4 +63,5 @@ COMMAND = Command(
     summary="See what a language model really sees: opens the inspector, a web page served to this machine only.",
     add_arguments=_add_arguments,
     run=_run,
+    examples=("", "trace.json", "traces/ --no-browser --port 9000"),
 )

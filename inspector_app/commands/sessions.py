@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, STDIN, Command, CommandError, count, warn
+from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, STDIN, Command, CommandError, add_action, count, warn
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.commands.session_diff import context_diff, context_lines, context_text, field_changes
 from inspector_app.views.hidden import one_line
@@ -38,30 +38,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare `list`, `show`, `verify`, `export`, `import` and `diff`."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|show|verify|export|import|diff")
 
-    listing = actions.add_parser("list", help="the sessions of a store, by id")
+    listing = add_action(actions, "list", "the sessions of a store, by id")
     listing.add_argument("store", metavar="STORE", help=_STORE_HELP)
     listing.add_argument("--prefix", default="", metavar="TEXT", help="only sessions whose id starts with this")
 
-    show = actions.add_parser("show", help="one session: checkpoints, attempts, payloads; or one active context")
+    show = add_action(actions, "show", "one session: checkpoints, attempts, payloads; or one active context")
     show.add_argument("store", metavar="STORE", help=_STORE_HELP)
     show.add_argument("session", metavar="SESSION", help="its id, see `sessions list`")
     show.add_argument("--revision", type=int, metavar="N", help="print the active context of this revision only")
 
-    verify = actions.add_parser("verify", help="read sessions again and name every break; exits 1 when there is one")
+    verify = add_action(actions, "verify", "read sessions again and name every break; exits 1 when there is one")
     verify.add_argument("store", metavar="STORE", help=_STORE_HELP)
     verify.add_argument("sessions", nargs="*", metavar="SESSION", help="default: all")
 
-    export = actions.add_parser("export", help="write one session as JSON Lines")
+    export = add_action(actions, "export", "write one session as JSON Lines")
     export.add_argument("store", metavar="STORE", help=_STORE_HELP)
     export.add_argument("session", metavar="SESSION", help="its id")
     export.add_argument("--out", type=Path, metavar="FILE", help="a new file (default: standard output)")
 
-    importing = actions.add_parser("import", help="replay an exported session into a store, all of it or nothing")
+    importing = add_action(actions, "import", "replay an exported session into a store, all of it or nothing")
     importing.add_argument("store", metavar="STORE", help="sqlite:///PATH, postgresql://…, or a SQLite file")
     importing.add_argument("file", metavar="FILE", help="an export, or - for standard input")
     importing.add_argument("--create", action="store_true", help="make the store if there is none")
 
-    diff = actions.add_parser("diff", help="compare two checkpoints; exits 1 when they differ")
+    diff = add_action(actions, "diff", "compare two checkpoints; exits 1 when they differ")
     diff.add_argument("store", metavar="STORE", help=_STORE_HELP)
     diff.add_argument("session", metavar="SESSION", help="its id")
     diff.add_argument("before", type=int, metavar="FROM", help="a revision")
@@ -383,4 +383,13 @@ COMMAND = Command(
     summary="list, show, verify, export, import or compare the sessions of a store",
     add_arguments=add_arguments,
     run=run,
+    examples=(
+        "list sessions.db",
+        "show sessions.db support-7741 --revision 13",
+        "verify sessions.db",
+        "diff sessions.db support-7741 13 16",
+        "export sessions.db support-7741 --out support-7741.jsonl",
+        "import other.db support-7741.jsonl --create",
+    ),
+    found="`verify` found a break, or `diff` a difference",
 )

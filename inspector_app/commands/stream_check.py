@@ -89,11 +89,13 @@ def _run(arguments: argparse.Namespace) -> int:
 def _subjects(source: Source, format_name: str | None) -> Iterator[tuple[data.Held, Subject]]:
     """All that can be streamed in a source. Raises `CommandError` when it cannot be read or holds nothing to stream."""
     found = False
-    content = source.path.read_bytes() if source.path is not None else sys.stdin.buffer.read()
     try:
+        content = source.path.read_bytes() if source.path is not None else sys.stdin.buffer.read()
         trace = formats.read(content, name=source.name, format=format_name)
     except UnreadableTrace as error:
         raise CommandError(f"{source.name}: {error}") from error
+    except OSError as error:
+        raise CommandError(f"{source.name}: {error.strerror or error}") from error
     conversations = trace.conversations or (Conversation(),)
     for number, conversation in enumerate(conversations):
         stream = trace.stream if number == 0 else ()
@@ -191,4 +193,10 @@ COMMAND = Command(
     summary="check that a stream decoder gives the same however its stream is cut",
     add_arguments=_add_arguments,
     run=_run,
+    examples=(
+        "capture.sse",
+        "answer.txt --decoder my_package.streaming:make_decoder",
+        "answer.txt --handles report.json --seed 7 --json",
+    ),
+    found="a cut gives something else; the smallest is printed",
 )

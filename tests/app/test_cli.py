@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +17,7 @@ import pytest
 
 from inspector_app import __version__, cli
 from inspector_app.commands import COMMANDS, SERVE
-from inspector_app.commands.base import CommandError, expand
+from inspector_app.commands.base import PROGRAM, Command, CommandError, expand
 from inspector_app.commands.handle_table import Row, registry_of
 from inspector_app.launch import LaunchOptions
 from tests.app.running import Ran, Run
@@ -82,6 +85,60 @@ def test_help_names_every_command(run: Run) -> None:
 
     assert [] == [name for name in COMMANDS if f"  {name} " not in listing]
     assert all(run(name, "--help").code == 0 for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", [SERVE, *COMMANDS.values()], ids=lambda command: command.name or "app")
+def test_help_ends_with_examples_that_work_and_with_the_exit_codes(run: Run, command: Command) -> None:
+    """What `--help` shows as an example is understood, and what a script may be told is said."""
+    shown = run(*([command.name] if command.name else []), "--help").out
+    lines = re.findall(rf"^  {PROGRAM}( .*)?$", shown.partition("\nexamples:\n")[2], re.MULTILINE)
+
+    assert len(lines) >= 3
+    for line in lines:
+        words = shlex.split(line)
+        cli.build_parser(command).parse_args(words[1:] if command.name else words)
+        assert not command.name or words[0] == command.name
+    codes = re.findall(r"^  (\d)  ", shown.partition("\nexit codes:\n")[2], re.MULTILINE)
+    assert codes == (["0", "1", "2"] if command.found else ["0", "2"])
+
+
+def test_a_misspelt_command_is_told_from_a_file(run: Run) -> None:
+    """Neither the file that it could be nor its arguments are blamed."""
+    ran = run("leak", "traces/", "--json")
+
+    assert (2, "") == (ran.code, ran.out)
+    assert (
+        "leak: no such file or folder, and no such command; nearest is leaks; see modelcontext-inspector --help\n"
+        in (ran.err)
+    )
+
+
+def test_help_can_be_read_in_any_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A character that the terminal lacks is no reason to fail."""
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="ascii"))
+
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["sessions", "list", "--help"])
+    sys.stdout.flush()
+    assert b"postgresql://" in written.getvalue()
+
+
+def test_a_closed_stream_is_an_empty_one(
+    trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Started without standard input, or without anybody who reads, a command still says how it went."""
+    for name, arguments, code in (
+        ("stdin", ["encode", "-"], 2),
+        ("stdout", ["encode", str(trace)], 0),
+        ("stderr", ["encode", "no-such-file.json"], 2),
+    ):
+        with monkeypatch.context() as closed:
+            closed.setattr(sys, name, None)
+            assert code == cli.main(arguments)
+            getattr(sys, name).close()
+
+    assert capsys.readouterr() == ("", f"{PROGRAM} encode: error: standard input: byte 0: the source is empty\n")
 
 
 def test_the_module_runs_like_the_script() -> None:
@@ -164,8 +221,27 @@ def test_folders_and_globs_stand_for_their_files(tmp_path: Path) -> None:
     assert ["a.json", "b.json", "c.json"] == names(str(tmp_path))
     assert ["a.json", "b.json"] == names(str(tmp_path / "*.json"))
     assert ["standard input"] == names("-")
-    with pytest.raises(CommandError, match="no such file"):
-        names(str(tmp_path / "*.txt"))
+    (tmp_path / "empty").mkdir()
+    for name, said in {"*.txt": "no file has a name like this", "b": "no such file", "empty": "has no files"}.items():
+        with pytest.raises(CommandError, match=said):
+            names(str(tmp_path / name))
+
+
+def test_a_folder_that_may_not_be_opened_is_named(run: Run, trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a check cannot look at is never passed over."""
+    closed, scandir = trace.parent / "closed", os.scandir
+    closed.mkdir()
+
+    def refuse(path: str) -> object:
+        if path == str(closed):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr("os.scandir", refuse)
+    ran = run("leaks", str(trace.parent))
+
+    assert (2, "2 files") == (ran.code, ran.out.splitlines()[1].partition(",")[0])
+    assert f"{closed}: " in ran.err
 
 
 @pytest.mark.parametrize("data", [b"", b"\x89PNG\r\n\x1a\n\x00\x00", b'{"messages": [{"role": "us'])
