@@ -3,6 +3,8 @@
 A chunking takes a text and gives its pieces. All here are pure: the same text gives the same pieces, `random_pieces`
 for the same seed too. Where real tokenizers put their borders only a callable of the user can say; `about_a_token` is
 a rule of thumb.
+
+Listed in `docs/concepts/streaming.md`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Towards the model, canonical tags of history become references again. Towards the reader, a reference becomes its
 canonical tag when the source is citable in this request, and disappears otherwise.
+
+Explained in `docs/concepts/citations.md`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 The text always comes from the scanner. The report adds what the scanner left as prose although it was surely meant as
 a handle: malformed and look-alike ones. They are named, with the nearest handle that was issued, and never guessed.
+
+The rules: `docs/concepts/spaces.md` (what is a handle), `docs/concepts/citations.md` (tags).
 """
 
 from __future__ import annotations

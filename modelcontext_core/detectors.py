@@ -7,6 +7,8 @@ stays one: the URL may be public while the id is not.
 
 Patterns of a user run in the `regex` package, which can stop in the middle of a search: `limits.USER_PATTERN_SECONDS`
 are for all patterns and all texts of one message together, and what was cut short is counted, never silently left out.
+
+Named in `docs/leaks_report.md`.
 """
 
 from __future__ import annotations

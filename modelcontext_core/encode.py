@@ -8,6 +8,8 @@ see what an earlier one wrote:
 3. canonical citations of history become references
 4. identities are registered from declared fields and labels, everything before any replacement
 5. known identities are replaced
+
+Explained in `docs/concepts/lifecycle.md`; which fields and labels count: `docs/policies.md`.
 """
 
 from __future__ import annotations

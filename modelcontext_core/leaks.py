@@ -2,6 +2,8 @@
 
 *Registered*: the registry has a handle for it, so the codec missed a place. *Unregistered*: some producer emitted a raw
 id that nobody declared. What the user typed is left alone on purpose.
+
+Explained in `docs/concepts/leaks.md`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 list of links that follows an external result.
 
 Only routing fields are touched. Schemas and results of external tools belong to the server that sent them.
+
+Explained in `docs/concepts/spaces.md`.
 """
 
 from __future__ import annotations

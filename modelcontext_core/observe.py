@@ -5,6 +5,8 @@ and as they ran) and never maps a handle itself: a second mapping would sooner o
 
 Of a tool that the policies mark `sensitive`, argument values and results are never reported, in whatever message they
 stand: only the argument keys, and counts.
+
+Explained in `docs/concepts/lifecycle.md`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 The prompt is part of the protocol: it must promise exactly what decoding accepts. No citation form is shown when
 citations are off, because a model imitates every form that it sees. No handle stands in it with a number, because it
 is sent as a system message, and a number that stands there would be reserved.
+
+What it promises is told in `docs/concepts/spaces.md` and `docs/concepts/citations.md`.
 """
 
 from __future__ import annotations

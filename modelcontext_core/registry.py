@@ -2,6 +2,10 @@
 
 The facade holds the state and the order of the steps, nothing else. Make one for each request, register what enters the
 context, encode right before the model call, decode what comes back before anything runs or is stored.
+
+The rules are told in `docs/concepts/`: `lifecycle.md` (the order of things), `spaces.md` (what is a handle, and
+what an id), `citations.md` (what may be cited, tool results), `streaming.md`, `leaks.md`; which fields of tools count
+is told in `docs/policies.md`.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ through `Registry.decode_tool_calls`, when its arguments are complete.
             ...
     for event in decoder.flush():
         ...
+
+Explained in `docs/concepts/streaming.md`, with translations of vendors' events in `docs/recipes.md`.
 """
 
 from __future__ import annotations

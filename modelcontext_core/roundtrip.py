@@ -3,6 +3,8 @@
 The check does not believe the encoder. Handles are found again in the *encoded* text by the grammar and looked up in
 the registry's listing; the written form that stood there (an id may stand as itself, as a URI, escaped in a tag) comes
 from the report, and must be one of that very identity. Arguments are simply decoded.
+
+Explained in `docs/concepts/lifecycle.md`.
 """
 
 from __future__ import annotations

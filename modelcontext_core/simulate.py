@@ -2,6 +2,8 @@
 
 Pure: a text or a captured stream and a registry in, steps out. Offsets are characters of the text of a channel, so
 that a step costs nothing to keep and long captures stay small.
+
+Explained in `docs/concepts/streaming.md`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Assertions for the tests of applications: that no raw identifier reaches the model, and that a stream decoder keeps
 the law of streams. They need no test framework: what fails raises `AssertionError` with everything one has to see.
+
+Explained in `docs/concepts/leaks.md` and `docs/concepts/streaming.md`.
 """
 
 from __future__ import annotations

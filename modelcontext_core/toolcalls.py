@@ -2,6 +2,8 @@
 
 Only the strings that are replaced change; every other byte of the arguments stays. A handle that cannot be restored
 where it stands is *unresolved*: it is reported, and the call must not run.
+
+Explained in `docs/concepts/lifecycle.md`; which fields hold ids, and in which form they come back: `docs/policies.md`.
 """
 
 from __future__ import annotations

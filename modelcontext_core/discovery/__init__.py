@@ -6,6 +6,8 @@
 
 Pure and linear in the text. `policies` makes packs of proposals; nothing here knows packs, only the few rules of
 theirs that matter (`KnownRules`).
+
+How rules are found is told in `docs/policies.md`.
 """
 
 from __future__ import annotations

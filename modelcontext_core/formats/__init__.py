@@ -6,6 +6,8 @@
 
 A source that cannot be read raises `UnreadableTrace`; everything that is not read as it stands is a `Notice`.
 A new format is one module with a `READER`, and one line in `READERS`.
+
+What is read, what always holds, and every limit: `docs/formats.md`.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@
     packs         `ToolPolicies`, the built-in pack and discovery
 
 A field name alone never means anything: only what a pack declares for a tool is read or rewritten.
+
+The schema and the meaning of each key: `docs/policies.md`.
 """
 
 from __future__ import annotations
