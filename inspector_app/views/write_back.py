@@ -15,7 +15,7 @@ import gzip
 import re
 import sys
 import zlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -107,11 +107,14 @@ def _rewrite(text: str, edits: _Edits, copies: Mapping[str, str], analysis: Anal
             inner[outer]["$" + rest] = change
         else:
             direct[place] = change
-    changes = _object_changes(text, direct, copies)
-    covered = sorted((start, end) for start, end, _ in changes)
-    found = [item for item in jsontext.strings(text) if not item.is_key and not _within(covered, item.start)]
+    found = [item for item in jsontext.strings(text) if not item.is_key]
     places = jsontext.paths_of(text, [item.start for item in found])
+    named = [item.start for item, place in zip(found, places, strict=True) if place in direct or place in inner]
+    changes = _object_changes(text, direct, copies, named)
+    covered = [(start, end) for start, end, _ in changes]
     for item, place in zip(found, places, strict=True):
+        if _within(covered, item.start):
+            continue
         value = jsontext.unquote(text[item.start : item.end])
         if place in direct and direct[place][0] == value:
             new = direct[place][1]
@@ -128,22 +131,33 @@ def _rewrite(text: str, edits: _Edits, copies: Mapping[str, str], analysis: Anal
     return jsontext.splice(text, changes)
 
 
-def _object_changes(text: str, direct: _Edits, copies: Mapping[str, str]) -> list[tuple[int, int, str]]:
-    """Arguments that stand as an object in the source: its place, and the encoded JSON text as it is."""
+def _object_changes(
+    text: str, direct: _Edits, copies: Mapping[str, str], named: Sequence[int]
+) -> list[tuple[int, int, str]]:
+    """Arguments that stand as an object in the source: its place, and the encoded JSON text as it is, in order.
+
+    What holds an edit of its own, a string at one of the positions `named` included, is no copy.
+    """
     lengths = {len(before) for before in copies}
-    spans = [
-        (start, end)
-        for start, end in _objects(text)
-        if direct or (end - start in lengths and text[start:end] in copies)
-    ]
+    objects = _objects(text)
+    alike = [(start, end) for start, end in objects if end - start in lengths and text[start:end] in copies]
+    spans = objects if direct else []
     places = jsontext.paths_of(text, [start for start, _ in spans])
+    own = [
+        (start, end, direct[place][1])
+        for (start, end), place in zip(spans, places, strict=True)
+        if place in direct and direct[place][0] == text[start:end]
+    ]
+    edited = sorted([*named, *(start for start, _, _ in own)])
+    copied = [
+        (start, end, copies[text[start:end]])
+        for start, end in alike
+        if bisect_left(edited, start) == bisect_left(edited, end)
+    ]
     changes: list[tuple[int, int, str]] = []
-    for (start, end), place in zip(spans, places, strict=True):
-        value = text[start:end]
-        if place in direct and direct[place][0] == value:
-            changes.append((start, end, direct[place][1]))
-        elif value in copies and not (changes and start < changes[-1][1]):
-            changes.append((start, end, copies[value]))
+    for change in sorted([*own, *copied]):
+        if not changes or changes[-1][1] <= change[0]:
+            changes.append(change)
     return changes
 
 

@@ -38,7 +38,7 @@ def _records(node: Node) -> list[Node]:
 
 def _is_record(node: Node) -> bool:
     """A bare span, or a record of a batch by itself, which may be no more than the end of one."""
-    return _is_span(node) or (node.parent is not None and node.parent.key in _KNOWN)
+    return _is_span(node) or (node.is_object and node.parent is not None and node.parent.key in _KNOWN)
 
 
 def pieces(node: Node) -> Iterator[Piece]:

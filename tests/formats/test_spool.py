@@ -143,6 +143,19 @@ def test_a_damaged_line_is_reported_once() -> None:
 
 
 @pytest.mark.usefixtures("small")
+def test_what_is_no_span_or_broke_off_in_one_is_put_aside_too() -> None:
+    """A batch of which one span is a number and the last has a quote too many: the trace is read, the break is told."""
+    said = {"input": {"q": "Free?"}, "output": {"output": "Yes."}}
+    batch = {"traces": [{"id": "t", "project_name": "p", "name": "n", "start_time": "1", **said}]}
+    text = json.dumps({**batch, "spans": [7, {"id": "s", "trace_id": "t"}]}).replace('"id": "s"', '"id"": "s"')
+
+    traces = list(iter_traces(text.encode(), "batch.json"))
+
+    assert told(traces) == [["Yes."]]
+    assert "damaged" in [notice.kind for trace in traces for notice in trace.notices]
+
+
+@pytest.mark.usefixtures("small")
 def test_the_end_of_a_span_is_told_when_it_stands_alone() -> None:
     """The end of a trace is a record of its own that nothing but its place in the batch tells from others."""
     start = {"id": "T", "project_name": "p", "name": "n", "start_time": "2026-01-02T03:04:05Z", "input": {"q": "Why?"}}

@@ -140,6 +140,27 @@ def test_a_message_that_a_trace_repeats_stays_one() -> None:
     assert 2 == written.count(b'"knowledge_base_ids": ["kb://1"], "n": 1.0')
 
 
+def test_a_copy_that_holds_a_text_with_a_place_of_its_own_is_none() -> None:
+    """A result that says what a whole call says: the call's arguments are written once, in their own place."""
+    call = {"name": "search_knowledge", "args": {"knowledge_base_ids": [BASE]}}
+    value = {
+        "contents": [
+            {"role": "model", "parts": [{"functionCall": {"name": "echo", "args": {}}}, {"functionCall": call}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "echo", "response": call}}]},
+        ]
+    }
+    held = opened(json.dumps(value))
+    analysis = data.analyse(held, data.Options())
+
+    [again] = formats.read(write_back(held.trace, held.data, analysis)).conversations
+
+    assert [json.loads(each.arguments) for message in again.messages for each in message.tool_calls] == [
+        {},
+        {"knowledge_base_ids": ["kb://1"]},
+    ]
+    assert "kb://1" in again.messages[-1].content
+
+
 def test_documents_in_a_row_over_several_lines_are_not_written_back() -> None:
     """They are neither one JSON text nor lines of it, and would keep their ids."""
     asked = {"type": "human", "content": f"about {DOCUMENT}", "id": "h"}
