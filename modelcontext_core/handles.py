@@ -251,8 +251,7 @@ class HandleTable:
 
     def short_handles(self) -> ShortHandles:
         """The table as the scanner wants it."""
-        longest = len(next(reversed(self._values), ""))
-        return ShortHandles(self._prefix, self._values, longest)
+        return ShortHandles(self._prefix, self._values)
 
     def decode_known_text(self, text: str) -> str:
         """`text` with every known handle restored; any `://` begins a URL, inside of which nothing is read."""

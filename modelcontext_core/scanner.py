@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from modelcontext_core.grammar import (
     LINK_RUN,
@@ -99,18 +99,15 @@ class Scanner:
 
     def __init__(self, rules: Rules, *, events: list[Event] | None = None) -> None:
         self._rules = rules
-        families = [family for family in rules.words if family.values]
-        self._words = CompiledShortHandles(families) if families else None
         self._last_letters = SCHEME_BEGINNING_ENDS if rules.handle is not None else frozenset()
         self.events = events
         self._reset()
 
     def _reset(self) -> None:
-        self._held = ""
-        self._stage = ""
-        self._before = ""
+        self._held = self._stage = self._before = ""
         self._open: str | None = None
         self._in_link = False
+        self._words: CompiledShortHandles | Literal["ask"] | None = "ask"  # when a text begins: more may be known then
 
     @property
     def pending(self) -> dict[str, str]:
@@ -173,7 +170,8 @@ class Scanner:
     def _has_no_word(self, text: str) -> bool:
         """Whether `text` surely holds no known short handle, whole or begun, and neither ends nor continues a URL."""
         words, before = self._words, self._before
-        assert words is not None
+        if words is None or isinstance(words, str):
+            return False
         if words.begun_in(text) or self._in_link or ":" in before or before[-1:] == "\\":
             return False  # behind a backslash the first letter may belong to an escape: the scan knows
         if text[-1] not in words.last_letters:
@@ -194,6 +192,8 @@ class Scanner:
     # ------------------------------------------------------------------------------------------------- one scan
 
     def _scan(self, held: str, *, complete: bool) -> str:
+        if isinstance(self._words, str):
+            self._words = CompiledShortHandles.of(self._rules.words)
         before = self._before
         text = before + held
         state = _Scan(self._rules, self._words, self.events, text, len(before), complete, self._open)

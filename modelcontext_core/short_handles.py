@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from modelcontext_core.grammar import GLUE, free_after, free_before
 
 
 class ShortHandles(NamedTuple):
-    """One family of handles without a scheme: its prefix, its values by handle, and the length of the longest handle,
-    beyond which nothing needs to be held back."""
+    """One family of handles without a scheme: its prefix, and its values by handle, as they are at any time."""
 
     prefix: str
-    values: Mapping[str, str]
-    longest: int
+    values: dict[str, str]
 
 
 class CompiledShortHandles:
     """The short handles of one registry, compiled: where they stand in a text, and which ending may become one."""
 
     def __init__(self, families: Sequence[ShortHandles]) -> None:
-        self._families = {family.prefix: family for family in families}
-        prefixes = sorted(self._families, key=len, reverse=True)
+        prefixes = sorted((family.prefix for family in families), key=len, reverse=True)
         alternatives = "|".join(map(re.escape, prefixes))
         # One pattern a family: each begins with a literal, so that `re` skips what cannot be one.
         self._whole = [
@@ -31,8 +28,16 @@ class CompiledShortHandles:
         ]
         self.begun_in = re.compile(rf"(?:{alternatives})[0-9]").search
         self._beginning = re.compile(rf"(?:({alternatives})[0-9]*|{_beginnings(prefixes)})\Z")
-        self._longest = max(family.longest for family in families)
+        # Beyond the longest handle, the last that was given out, nothing needs to be held back.
+        self._lengths = {family.prefix: len(next(reversed(family.values))) for family in families}
+        self._longest = max(self._lengths.values())
         self.last_letters = frozenset("".join(prefixes)) | frozenset("0123456789")
+
+    @classmethod
+    def of(cls, families: Sequence[ShortHandles]) -> CompiledShortHandles | None:
+        """Those of the families that have any handle now; None when none has."""
+        known = [family for family in families if family.values]
+        return cls(known) if known else None
 
     def places(self, text: str, start: int) -> list[tuple[int, int, str]]:
         """`(start, end, value)` of every known short handle from `start` on, URLs not yet looked at."""
@@ -56,7 +61,7 @@ class CompiledShortHandles:
             match = self._beginning.match(text, at)
             if (
                 match is not None
-                and (match[1] is None or len(match[0]) <= self._families[match[1]].longest)
+                and (match[1] is None or len(match[0]) <= self._lengths[match[1]])
                 and free_before(text, at, GLUE)
             ):
                 return at

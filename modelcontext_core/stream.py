@@ -17,7 +17,7 @@ from modelcontext_core.wrong_types import check_type, wrong_type
 def output_rules(spaces: HandleSpaces, *, citations: bool) -> Rules:
     """The rules by which a model's answer is restored: tags, scheme handles and short handles."""
     restorer = Restorer(spaces, citations=citations)
-    words = tuple(table.short_handles() for table in spaces.words.values() if table)
+    words = tuple(table.short_handles() for table in spaces.words.values())
     return Rules(tag=restorer.tag, handle=restorer.handle, words=words)
 
 

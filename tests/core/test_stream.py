@@ -114,6 +114,20 @@ def test_after_a_flush_a_decoder_is_new() -> None:
     assert "weknora://doc/d-1 " == decoder.feed("doc://1 ")
 
 
+def test_a_decoder_knows_what_is_known_when_its_text_begins() -> None:
+    """Short handles that were given out after it was made, or after its last flush."""
+    made = registry()
+    decoder = made.stream_decoder()
+    for number in (1, 2):
+        made.register_issue(f"issue-{number}")
+        assert f"issue-{number} " == decoder.feed(f"i{number} ") + decoder.flush()
+
+    table = HandleTable("c")
+    restorer = HandleStreamDecoder(table)
+    table.register("alpha")
+    assert "alpha " == restorer.feed("c1 ")
+
+
 def test_an_empty_chunk_changes_nothing() -> None:
     """Neither does a flush without any text."""
     decoder = registry().stream_decoder()
