@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import threading
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from inspector_app import tidying
+from inspector_app.encoding import encode
 from inspector_app.shelf import Shelf, new_key
 from inspector_app.views.analysis import Analysis, Proof
 from inspector_app.views.linked import Part, plan, view_part
@@ -26,11 +27,11 @@ from inspector_app.views.write_back import can_write_back
 from modelcontext_core import formats, tokens
 from modelcontext_core.formats.base import Conversation, Trace
 from modelcontext_core.grammar import find_uuids
-from modelcontext_core.leak_report.trace_scan import messages_before
+from modelcontext_core.leak_report.encoded import Preceding, preceding
 from modelcontext_core.leaks import IdentifierLeak
 from modelcontext_core.messages import ChunkReference, Message
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
-from modelcontext_core.registry import EncodeReport, HandleRow, Registry
+from modelcontext_core.registry import EncodeReport, Registry
 from modelcontext_core.roundtrip import check_round_trip
 
 __all__ = [
@@ -124,10 +125,10 @@ class Held:
         """
         return self.trace.conversations[self.number(number) - 1]
 
-    def before(self, number: int) -> Sequence[Message]:
-        """What stood before a branch: the messages of its parents that it continues."""
+    def before(self, number: int) -> Preceding:
+        """What a branch continues."""
         by_id = {each.id: each for each in self.trace.conversations if each.id}
-        return messages_before(self.shown(number), by_id)
+        return preceding(self.shown(number), by_id)
 
 
 def _fit(held: list[Held]) -> bool:
@@ -228,24 +229,24 @@ def _remembered(known: OrderedDict[_Key, _Value], key: _Key, make: Callable[[], 
 
 def _analyse(held: Held, options: Options) -> Analysis:
     conversation, declared = held.shown(options.conversation), _declared(options)
-    messages = conversation.messages
     if options.as_result:
-        messages = tuple(replace(message, role="tool", name="pasted") for message in messages)
-    before = held.before(options.conversation)
-    discovery = ToolPolicies.discover((*before, *messages), base=declared)
+        pasted = tuple(replace(message, role="tool", name="pasted") for message in conversation.messages)
+        conversation = replace(conversation, messages=pasted)
+    before, messages = held.before(options.conversation), conversation.messages
+    discovery = ToolPolicies.discover((*before.messages, *messages), base=declared)
     accepted = [rule for number, rule in enumerate(discovery.proposals) if number not in options.off]
     discovered = options.pack == "auto" and bool(accepted)
     policies = discovery.policies_for(accepted) if discovered else declared
-    registry = Registry(citations_enabled=options.citations, policies=policies)
-    whole = registry.encode_with_report((*before, *messages))
-    report = _after(whole, len(before))
+    encoded = encode(conversation, before, policies, citations=options.citations)
+    registry, report = encoded.registry, encoded.report
     _make_citable(registry, conversation, report)
     return Analysis(
         messages=messages,
         before=before,
+        tools=conversation.tools,
         encoded=report.messages,
         spans=report.spans,
-        handles=_handles(registry, report, len(before)),
+        handles=encoded.handles,
         leaks=tuple(registry.leaked_identifiers(report.messages)),
         user_ids=_user_ids(messages),
         registry=registry,
@@ -253,28 +254,6 @@ def _analyse(held: Held, options: Options) -> Analysis:
         proposals=discovery.proposals,
         off=options.off,
     )
-
-
-def _after(report: EncodeReport, first: int) -> EncodeReport:
-    """What a report says of the messages from `first` on, counted from there."""
-    if not first:
-        return report
-    spans = [replace(span, message=span.message - first) for span in report.spans if span.message >= first]
-    return EncodeReport(messages=report.messages[first:], spans=spans)
-
-
-def _handles(registry: Registry, report: EncodeReport, first: int) -> Sequence[HandleRow]:
-    """The table of handles, of a branch as far as its own messages use them: -1 stands for what came before."""
-    rows = registry.handles()
-    if not first:
-        return rows
-    uses = Counter(span.handle for span in report.spans)
-    return [
-        replace(row, uses=uses[row.handle], first_message=row.first_message - first)
-        if row.first_message >= first
-        else replace(row, uses=uses[row.handle], first_message=-1, first_path="")
-        for row in rows
-    ]
 
 
 def _declared(options: Options) -> ToolPolicies:
@@ -327,9 +306,9 @@ def _failed(conversation: Conversation, message: int) -> bool:
 
 
 def _declared_leaks(analysis: Analysis, options: Options) -> tuple[IdentifierLeak, ...]:
-    registry = Registry(citations_enabled=options.citations, policies=_declared(options))
-    encoded = registry.encode_messages((*analysis.before, *analysis.messages))
-    return tuple(registry.leaked_identifiers(encoded[len(analysis.before) :]))
+    conversation = Conversation(messages=analysis.messages, tools=analysis.tools)
+    encoded = encode(conversation, analysis.before, _declared(options), citations=options.citations)
+    return tuple(encoded.registry.leaked_identifiers(encoded.report.messages))
 
 
 def _user_ids(messages: Sequence[Message]) -> int:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from inspector_app import __version__, data, tidying
+from inspector_app.encoding import own_part
 from inspector_app.shelf import Shelf, new_key
 from inspector_app.views.analysis import Analysis
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
@@ -22,13 +23,14 @@ from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Trace
 from modelcontext_core.leak_report.baseline import Baseline, Judged, judge
 from modelcontext_core.leak_report.batch import Progress, ScanResult, Settings, named_traces, scan_files
+from modelcontext_core.leak_report.encoded import encoded_conversations
 from modelcontext_core.leak_report.report import RowKey
 from modelcontext_core.leak_report.report_json import SavedReport, dump_report, load_report
 from modelcontext_core.leak_report.runners import locally
 from modelcontext_core.leak_report.sarif import sarif_log
 from modelcontext_core.leak_report.suggestions import Comparison, apply, compare
 from modelcontext_core.leak_report.tasks import Piece, make_tasks, pieces_of
-from modelcontext_core.leak_report.trace_scan import Occurrence, encoded_conversations
+from modelcontext_core.leak_report.trace_scan import Occurrence
 from modelcontext_core.leaks import IdentifierLeak
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
 
@@ -163,23 +165,19 @@ def _analysis(trace: Trace, occurrence: Occurrence, pack: ToolPolicies) -> Analy
     for encoded in encoded_conversations(trace, pack):
         if encoded.number != occurrence.conversation:
             continue
-        own = trace.conversations[encoded.number].messages
+        conversation = trace.conversations[encoded.number]
         # Of a branch only its own messages are shown; what its parent's registered is known all the same.
-        after = encoded.messages[encoded.first :]
-        spans = tuple(
-            replace(span, message=span.message - encoded.first)
-            for span in encoded.spans
-            if span.message >= encoded.first
-        )
-        leaks: tuple[IdentifierLeak, ...] = tuple(encoded.registry.leaked_identifiers(after))
+        own = own_part(encoded)
+        leaks: tuple[IdentifierLeak, ...] = tuple(own.registry.leaked_identifiers(own.report.messages))
         return Analysis(
-            messages=own,
-            encoded=after,
-            spans=spans,
-            handles=encoded.registry.handles(),
+            messages=conversation.messages,
+            tools=conversation.tools,
+            encoded=own.report.messages,
+            spans=own.report.spans,
+            handles=own.handles,
             leaks=leaks,
             user_ids=0,
-            registry=encoded.registry,
+            registry=own.registry,
             discovered=False,
             proposals=(),
             off=frozenset(),

@@ -16,6 +16,7 @@ from inspector_app.commands.base import EXIT_OK, Command, CommandError, Source, 
 from inspector_app.commands.handle_table import load_rows, registry_of
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.commands.traces import add_input_arguments, choose_pack, read_conversations
+from inspector_app.encoding import encode
 from inspector_app.views.hidden import displayable
 from modelcontext_core.decode import DecodeItem
 from modelcontext_core.messages import ToolCall
@@ -91,16 +92,14 @@ def _registry(arguments: argparse.Namespace) -> Registry:
     if arguments.handles:
         return registry_of(load_rows(arguments.handles), citations=citations)
     source = Source(name=str(arguments.trace), path=arguments.trace)
-    found = [each.conversation for each in read_conversations(source, arguments.format)]
+    found = list(read_conversations(source, arguments.format))
     if arguments.conversation is not None:
-        found = [each for each in found if each.id == arguments.conversation]
+        found = [each for each in found if each.conversation.id == arguments.conversation]
     if len(found) != 1:
-        raise CommandError(_which(source.name, [each.id for each in found], arguments.conversation))
-    messages = tuple(found[0].messages)
-    registry = Registry(citations_enabled=citations, policies=choose_pack(arguments.pack, messages))
-    registry.encode_tools(found[0].tools)
-    registry.encode_messages(messages)
-    return registry
+        raise CommandError(_which(source.name, [each.conversation.id for each in found], arguments.conversation))
+    (one,) = found
+    policies = choose_pack(arguments.pack, one.context)
+    return encode(one.conversation, one.before, policies, citations=citations).registry
 
 
 def _which(name: str, ids: Sequence[str], wanted: str | None) -> str:
@@ -120,6 +119,6 @@ COMMAND = Command(
     examples=(
         "--trace trace.json 'See doc://1.'",
         "--trace trace.json - --json",
-        "--handles report.json --tool read_document '{\"id\": \"doc://1\"}'",
+        '--handles report.json --tool read_document \'{"id": "doc://1"}\'',
     ),
 )

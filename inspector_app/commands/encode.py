@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import chain
 from typing import Any
@@ -11,8 +11,8 @@ from typing import Any
 from inspector_app.commands.base import EXIT_OK, EXIT_USAGE, Command, CommandError, expand, warn
 from inspector_app.commands.output import handle_json, message_json, print_json, span_json
 from inspector_app.commands.traces import DISCOVERED, Found, add_input_arguments, choose_pack, read_conversations
-from modelcontext_core.messages import Message
-from modelcontext_core.registry import Registry
+from inspector_app.encoding import Encoded, encode
+from modelcontext_core.policies import DEFAULT_POLICIES
 from modelcontext_core.roundtrip import check_round_trip
 
 __all__ = ["COMMAND"]
@@ -54,31 +54,24 @@ def _all_conversations(arguments: argparse.Namespace, failures: list[CommandErro
 
 
 def _report(found: Found, arguments: argparse.Namespace) -> dict[str, Any]:
-    messages = tuple(found.conversation.messages)
-    policies = choose_pack(arguments.pack, messages)
-    registry = Registry(citations_enabled=not arguments.no_citations, policies=policies)
-    # Tools first, as a request is built: a directory of tools may name the servers that messages refer to.
-    tools = registry.encode_tools(found.conversation.tools)
-    encoded = registry.encode_with_report(messages)
-    report: dict[str, Any] = {"messages": [message_json(message) for message in encoded.messages]}
+    policies, citations = choose_pack(arguments.pack, found.context), not arguments.no_citations
+    encoded = encode(found.conversation, found.before, policies, citations=citations)
+    report: dict[str, Any] = {"messages": [message_json(message) for message in encoded.report.messages]}
     if not arguments.json:
         return report
-    round_trip = check_round_trip(messages, encoded, registry)
-    left = _raw_ids(registry, encoded.messages)
-    declared = left
+    round_trip = check_round_trip(found.conversation.messages, encoded.report, encoded.registry)
+    left = declared = _raw_ids(encoded)
     if arguments.pack == DISCOVERED:
-        plain = Registry(citations_enabled=not arguments.no_citations)
-        plain.encode_tools(found.conversation.tools)
-        declared = _raw_ids(plain, plain.encode_messages(messages))
+        declared = _raw_ids(encode(found.conversation, found.before, DEFAULT_POLICIES, citations=citations))
     return {
         "source": found.source.name,
         "format": found.trace.format,
         "conversation": found.conversation.id,
         "title": found.conversation.title,
         "pack": policies.name,
-        "tools": [asdict(tool) for tool in tools],
-        "handles": [handle_json(row) for row in registry.handles()],
-        "spans": [span_json(span) for span in encoded.spans],
+        "tools": [asdict(tool) for tool in encoded.tools],
+        "handles": [handle_json(row) for row in encoded.handles],
+        "spans": [span_json(span) for span in encoded.report.spans],
         "raw_ids_left": left,
         # A discovered pack is a guess: what counts is what the declared rules leave.
         "raw_ids_left_declared": declared,
@@ -94,8 +87,9 @@ def _report(found: Found, arguments: argparse.Namespace) -> dict[str, Any]:
     } | report
 
 
-def _raw_ids(registry: Registry, encoded: Sequence[Message]) -> int:
-    return sum(len(leak.registered) + len(leak.unregistered) for leak in registry.leaked_identifiers(encoded))
+def _raw_ids(encoded: Encoded) -> int:
+    leaks = encoded.registry.leaked_identifiers(encoded.report.messages)
+    return sum(len(leak.registered) + len(leak.unregistered) for leak in leaks)
 
 
 COMMAND = Command(

@@ -11,6 +11,7 @@ from inspector_app.commands.base import CommandError, Source, warn
 from modelcontext_core import formats
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Conversation, Trace
+from modelcontext_core.leak_report.encoded import NOTHING_BEFORE, Preceding, preceding
 from modelcontext_core.messages import Message
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
 
@@ -30,11 +31,17 @@ DISCOVERED = "discovered"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One conversation and where it came from."""
+    """One conversation and where it came from; `before` is what a branch continues."""
 
     source: Source
     trace: Trace
     conversation: Conversation
+    before: Preceding = NOTHING_BEFORE
+
+    @property
+    def context(self) -> tuple[Message, ...]:
+        """All messages of the request."""
+        return (*self.before.messages, *self.conversation.messages)
 
 
 def add_format_argument(parser: argparse.ArgumentParser) -> None:
@@ -70,8 +77,10 @@ def read_conversations(source: Source, format_name: str | None) -> Iterator[Foun
                 warn(
                     f"{source.name}: {notice.where}: {notice.text}" if notice.where else f"{source.name}: {notice.text}"
                 )
+            by_id = {each.id: each for each in trace.conversations if each.id}
             for conversation in trace.conversations:
-                yield Found(source=source, trace=trace, conversation=conversation)
+                before = preceding(conversation, by_id)
+                yield Found(source=source, trace=trace, conversation=conversation, before=before)
     except (UnreadableTrace, OSError) as error:
         raise CommandError(f"{source.name}: {error}") from error
 

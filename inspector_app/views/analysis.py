@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from inspector_app.views.spaces import family
+from modelcontext_core.leak_report.encoded import NOTHING_BEFORE, Preceding
 from modelcontext_core.leaks import IdentifierLeak
-from modelcontext_core.messages import Message
+from modelcontext_core.messages import Message, Tool
 from modelcontext_core.policies import Proposal
 from modelcontext_core.registry import HandleRow, Registry, Span
 from modelcontext_core.roundtrip import RoundTrip
@@ -24,7 +25,8 @@ class Analysis:
 
     `leaks` are the raw ids left under the pack in use. `user_ids` counts distinct raw ids in user text, which stay on
     purpose. `discovered` says whether discovered rules were in use, `off` which of the `proposals` were not.
-    A branch is encoded behind the messages that it continues: those are `before`, and nothing else here counts them.
+    A branch is encoded behind what it continues: that is `before`, and nothing else here counts it.
+    `tools` are its tool definitions, not encoded.
     """
 
     messages: Sequence[Message]
@@ -37,7 +39,8 @@ class Analysis:
     discovered: bool = False
     proposals: Sequence[Proposal] = ()
     off: frozenset[int] = field(default_factory=frozenset)
-    before: Sequence[Message] = ()
+    before: Preceding = NOTHING_BEFORE
+    tools: Sequence[Tool] = ()
 
     @cached_property
     def spans_by_text(self) -> Mapping[tuple[int, str], Sequence[Span]]:

@@ -1,6 +1,7 @@
 """Leaks of many traces: found, counted, explained, and mended by rules.
 
-- `places`, `trace_scan`: what of one trace the model reads, and the raw ids in it; `coverage`: how each position fares
+- `encoded`: the conversations of a trace as the model sees them
+- `places`, `trace_scan`: the raw ids in one trace; `coverage`: how each position fares
 - `rows`, `report`: counts that can be added in any order, and the report that holds them; `tasks`, `batch`: the same
   over folders, run by `runners` (all cores) or `cluster` (several machines)
 - `suggestions`, `measure`: rules for tools that nobody declared, and what each would change

@@ -10,8 +10,9 @@ from typing import Final
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors, PatternTime, find_hits
 from modelcontext_core.grammar import CITATION_TAG
+from modelcontext_core.leak_report.encoded import EncodedConversation
 from modelcontext_core.leak_report.rows import Coverage
-from modelcontext_core.leak_report.trace_scan import EncodedConversation, Occurrence
+from modelcontext_core.leak_report.trace_scan import Occurrence
 from modelcontext_core.messages import Message, Part
 from modelcontext_core.registry import Span
 

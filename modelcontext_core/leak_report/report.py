@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, Self, TypeVar
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.formats.base import Trace
 from modelcontext_core.leak_report.coverage import cover_citations, cover_file_names
+from modelcontext_core.leak_report.encoded import EncodedConversation, encoded_conversations
 from modelcontext_core.leak_report.places import masked, short_hash
 from modelcontext_core.leak_report.rows import (
     POSITIONS,
@@ -29,15 +30,7 @@ from modelcontext_core.leak_report.rows import (
     RowKey,
     Totals,
 )
-from modelcontext_core.leak_report.trace_scan import (
-    CutShort,
-    EncodedConversation,
-    Leaks,
-    Occurrence,
-    encoded_conversations,
-    find_occurrences,
-    position_of,
-)
+from modelcontext_core.leak_report.trace_scan import CutShort, Leaks, Occurrence, find_occurrences, position_of
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
 
 __all__ = [

@@ -8,31 +8,27 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors, Hit, PatternTime, find_hits, normalised
 from modelcontext_core.encode import Encoder
-from modelcontext_core.formats.base import Conversation, Trace
+from modelcontext_core.formats.base import Trace
 from modelcontext_core.handles import link_regions
+from modelcontext_core.leak_report.encoded import EncodedConversation, continued
 from modelcontext_core.leak_report.places import fingerprint, masked, places, short_hash, shortened
-from modelcontext_core.limits import MAX_MESSAGES_PER_CONVERSATION
 from modelcontext_core.mcp import encode_tools
 from modelcontext_core.messages import Message, Tool
 from modelcontext_core.policies import ToolPolicies
-from modelcontext_core.registry import Registry, Span
 from modelcontext_core.sources import HandleSpaces
 
 __all__ = [
     "CutShort",
-    "EncodedConversation",
     "Leaks",
     "Occurrence",
     "RowKey",
     "count_leaks",
-    "encoded_conversations",
     "find_occurrences",
-    "messages_before",
     "position_of",
 ]
 
@@ -103,19 +99,6 @@ class Occurrence(NamedTuple):
         return RowKey(self.role, self.tool, self.field, self.kind, self.registered, self.reason, self.place)
 
 
-class EncodedConversation(NamedTuple):
-    """A conversation as the model sees it: its own messages from `first` on (before them stand those of its parent),
-    its tool definitions, what was replaced, and whether a durable id is known."""
-
-    number: int
-    first: int
-    messages: Sequence[Message]
-    tools: Sequence[Tool]
-    spans: Sequence[Span]
-    registry: Registry
-    pack: ToolPolicies
-
-
 Leaks = Counter[tuple[int, int, str]]
 """How many leaks there are, by conversation, message (-1: tool definitions) and producer."""
 
@@ -134,47 +117,6 @@ class _Text(NamedTuple):
     tool: str
     field: str
     reason: str
-
-
-def encoded_conversations(trace: Trace, pack: ToolPolicies) -> Iterator[EncodedConversation]:
-    """Every conversation of a trace, encoded by a registry of its own.
-
-    A branch is encoded behind the messages of its parent that it continues. When the branches of a trace would repeat
-    more messages than a conversation may have, the rest of them are encoded alone.
-    """
-    for number, (before, conversation) in enumerate(_continued(trace)):
-        registry = Registry(policies=pack)
-        tools = registry.encode_tools(conversation.tools)
-        report = registry.encode_with_report((*before, *conversation.messages))
-        yield EncodedConversation(number, len(before), report.messages, tools, report.spans, registry, pack)
-
-
-def _continued(trace: Trace) -> Iterator[tuple[Sequence[Message], Conversation]]:
-    """Every conversation behind the messages of its parents that it continues."""
-    by_id = {conversation.id: conversation for conversation in trace.conversations if conversation.id}
-    left = MAX_MESSAGES_PER_CONVERSATION
-    for conversation in trace.conversations:
-        before = messages_before(conversation, by_id, left)
-        left -= len(before)
-        yield before, conversation
-
-
-def messages_before(
-    conversation: Conversation, by_id: Mapping[str, Conversation], most: int = MAX_MESSAGES_PER_CONVERSATION
-) -> Sequence[Message]:
-    """The messages of the parents that a branch continues; none when they are more than `most`.
-
-    `by_id` holds the conversations of the trace by their ids.
-    """
-    pieces: list[Sequence[Message]] = []
-    seen = {conversation.id}
-    child = conversation
-    while (parent := by_id.get(child.parent)) is not None and parent.id not in seen:
-        seen.add(parent.id)
-        pieces.append(parent.messages[: child.after])
-        most -= len(pieces[-1])
-        child = parent
-    return [message for piece in reversed(pieces) for message in piece] if most >= 0 else ()
 
 
 def find_occurrences(
@@ -204,14 +146,14 @@ def count_leaks(trace: Trace, pack: ToolPolicies, detectors: Detectors = DEFAULT
     """How many leaks each producer has in each message: what `find_occurrences` finds in the `encoded_conversations`,
     only counted, which needs neither places nor messages but the texts alone."""
     found: Leaks = Counter()
-    for number, (before, conversation) in enumerate(_continued(trace)):
+    for number, (before, conversation) in enumerate(continued(trace)):
         spaces = HandleSpaces(pack.uri_scheme)
-        tools = encode_tools(conversation.tools, spaces, pack) if conversation.tools else []
-        encoder = Encoder((*before, *conversation.messages), spaces, pack)
+        tools = encode_tools((*before.tools, *conversation.tools), spaces, pack)[len(before.tools) :]
+        encoder = Encoder((*before.messages, *conversation.messages), spaces, pack)
         encoder.run()
         changed = encoder.changed_texts()
         for index, texts in _texts(tools, conversation.messages, pack):
-            written = changed.get(index + len(before), {}) if index >= 0 else {}
+            written = changed.get(index + len(before.messages), {}) if index >= 0 else {}
             time = PatternTime()
             for each in texts:
                 if each.reason != "user_text":

@@ -3,17 +3,50 @@
 from __future__ import annotations
 
 import gc
+import json
 import weakref
+from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
-from inspector_app import data
+from inspector_app import cli, data, leak_scans
 from inspector_app.data import Options
 from inspector_app.proving import proving
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Conversation, Trace
 from modelcontext_core.messages import Message
 from tests.app.making import CHUNK, CONVERSATION, DOCUMENT, held
+
+# The tool definition names the servers in another order than the call, and the second answer is a branch.
+SERVERS = ("srv-0a1b2c3d4e5f", "srv-9f8e7d6c5b4a")
+REQUEST = {
+    "model": "m",
+    "tools": [
+        {
+            "type": "function",
+            "function": {
+                "name": "discover_mcp_tools",
+                "parameters": {"type": "object", "properties": {"server_id": {"enum": list(SERVERS)}}},
+            },
+        }
+    ],
+    "messages": [
+        {"role": "user", "content": "Which?"},
+        {
+            "role": "assistant",
+            "tool_calls": [
+                {
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": "discover_mcp_tools", "arguments": json.dumps({"server_id": SERVERS[1]})},
+                }
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": json.dumps({"server_id": SERVERS[1], "id": CHUNK})},
+    ],
+}
+ANSWERS = [{"index": n, "message": {"role": "assistant", "content": f"{n} summary/{DOCUMENT} {CHUNK}"}} for n in (0, 1)]
 
 TRACE = Trace(format="text", conversations=(Conversation(messages=(Message(role="user", content="x"),)),))
 
@@ -118,3 +151,27 @@ def test_a_branch_is_encoded_behind_what_it_continues() -> None:
     assert [span.message for span in analysis.spans] == [0, 0]
     assert proof.round_trip.ok
     assert not proof.changed_twice
+
+
+def test_page_command_line_and_leak_scan_give_the_same_handles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tool definitions take their numbers first, a branch goes on after its parent: everywhere."""
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps({"request": REQUEST, "response": {"object": "chat.completion", "choices": ANSWERS}}))
+    assert cli.main(["encode", "--json", str(path)]) == 0
+    printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    one = data.open_path(path)
+    scan = leak_scans.open_path(path)
+    scan.run(lambda _step, _size: None)
+    assert scan.result is not None
+    leaking = {each.conversation: scan.message_of(each) for each in scan.result.report.occurrences}
+
+    for number, document in enumerate(printed):
+        shown, leaked = data.analyse(one, Options(pack="builtin", conversation=number + 1)), leaking[number]
+        assert leaked is not None
+        assert [asdict(row) for row in shown.handles] == [asdict(row) for row in leaked.handles] == document["handles"]
+        assert [message.content for message in shown.encoded] == [each["content"] for each in document["messages"]]
+        assert [row.handle for row in shown.handles] == ["res://0001", "ms1", "ms2"]
+        assert [row.durable for row in shown.handles][1:] == list(SERVERS)
+    assert [row["uses"] for document in printed for row in document["handles"]] == [1, 0, 2, 1, 0, 0]
