@@ -144,6 +144,16 @@ def test_handle_words_that_stood_there_are_accepted() -> None:
     assert (True, 1) == (trip.ok, trip.accepted)
 
 
+def test_handle_words_in_a_stored_reference_are_no_handles() -> None:
+    """They come back as they are, beside words that decoding restores, in whatever escapes."""
+    for text in ("local://a/doc://1 doc://1", "\\u6587local://a/doc://1 doc://1", "\\u6587local://a/doc://9"):
+        registry = Registry()
+        registry.register_document("d-000001")
+        trip = checked(call("any", f'{{"q": "{text}"}}'), registry=registry)
+
+        assert (True, 1) == (trip.ok, trip.accepted)
+
+
 def test_texts_that_held_handles_come_back() -> None:
     """What stood there as a handle was copied, and stays a handle."""
     registry = Registry()
