@@ -51,12 +51,14 @@ def texts(trace: Trace) -> list[str]:
         pytest.param(lambda data: data.decode().encode("utf-16"), id="utf-16 with bom"),
         pytest.param(lambda data: b"\xfe\xff" + data.decode().encode("utf-16-be"), id="utf-16-be"),
         pytest.param(lambda data: json.dumps(json.loads(data)).encode("utf-16-le"), id="utf-16-le without bom"),
+        pytest.param(lambda data: data.decode().encode("utf-32"), id="utf-32 with bom"),
         pytest.param(lambda data: b"\0" * 99 + data + b"\0" * 4096, id="NUL padding"),
         pytest.param(gzip.compress, id="gzip"),
         pytest.param(lambda data: gzip.compress(data[:50]) + gzip.compress(data[50:]), id="gzip in two members"),
         pytest.param(lambda data: zipped(("a.json", data)), id="zip"),
         pytest.param(lambda data: json.dumps(data.decode()).encode(), id="a string that holds it"),
         pytest.param(lambda data: json.dumps({"path": "/v1", "body": data.decode()}).encode(), id="a wrapper"),
+        pytest.param(lambda data: b'["POST /v1", ' + data + b"]", id="a name before it"),
         pytest.param(lambda data: b"data: " + data + b"\r\n\r\ndata: [DONE]\r\n\r\n", id="one event"),
         pytest.param(lambda data: b": ping\n\nevent: message\nid: 1\ndata: " + data, id="an event without its end"),
     ],
@@ -111,6 +113,14 @@ def test_a_broken_line_is_read_up_to_its_break_and_named() -> None:
     assert damaged[1][1].startswith("line 4, byte ")
 
 
+def test_lines_that_are_no_records_leave_the_others_whole() -> None:
+    """Where the first line is an object and another one follows, other lines between them are named and passed over."""
+    trace = read(b"\n".join([ONE, b"null", b"# a comment", b"42", ONE]))
+
+    assert texts(trace) == ["Grüße aus 東京 😀", "", "done"] * 2
+    assert {notice.where[:6] for notice in trace.notices} >= {"line 2", "line 3", "line 4"}
+
+
 def test_a_cut_document_keeps_the_beginning_of_its_last_text() -> None:
     """A cut conversation is shown as far as it goes, with a notice where it breaks."""
     trace = read(b'{"messages": [{"role": "user", "content": "whole"}, {"role": "assistant", "content": "half an ans')
@@ -141,8 +151,10 @@ def test_bytes_that_are_not_utf8_are_shown_and_counted() -> None:
         (b'{"choices": 7}', "nearest known format: openai_chat"),
         (b"12", "no conversation was found"),
         (zipped(("a.zip", zipped(("b.json", ONE)))), "an archive inside an archive"),
-        (zipped(), "binary data"),
-        (b"PK\x03\x04 and nothing more", "a damaged zip"),
+        (zipped(), "the zip holds no file"),
+        (zipped(("a/", b"")), "the zip holds no file"),
+        (zipped(("a.json", b"")), "a.json: the file is empty"),
+        (b"PK\x03\x04 and nothing more", "the list of its files, which stands at its end, is missing"),
     ],
     ids=lambda value: None if isinstance(value, bytes) else value,
 )

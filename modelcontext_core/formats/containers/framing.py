@@ -107,15 +107,18 @@ def _first(found: Iterator[Document]) -> list[Document]:
 
 
 def _looks_like_lines(body: bytes, *, complete: bool) -> bool:
-    """True when at least half of the first lines are JSON objects or arrays, and there is more than one line."""
+    """True when there is more than one line, and at least half of the first lines are JSON objects or arrays, or the
+    very first and another one are objects."""
     lines = [line.strip(_BLANKS) for line in body[: 4 * _SAMPLE_BYTES].split(b"\n")]
     if not complete or len(body) > 4 * _SAMPLE_BYTES:
         lines = lines[:-1] or lines
     lines = [line for line in lines if line][:20]
     if len(lines) < 2 and (complete or len(lines) != 1):
         return False
-    good = sum(1 for line in lines if line[:1] in (b"{", b"[") and _parses(line))
-    return good > 0 and 2 * good >= len(lines)
+    good = [line for line in lines if line[:1] in (b"{", b"[") and _parses(line)]
+    if 2 * len(good) >= len(lines):
+        return bool(good)
+    return len(good) > 1 and good[0] is lines[0] and good[0][:1] == good[1][:1] == b"{"
 
 
 def _parses(data: bytes) -> bool:

@@ -96,12 +96,15 @@ def shapes_of(layout: Layout, name: str) -> list[Shape]:
     add("json" if container == "array" else container, _as_is)
     if container in ("json", "array"):
         root = roots[0].unpacked()
-        if root.is_list:
+        named = root.is_list and root.at(0).is_text and bool(unwrapped(root))
+        if root.is_list and not named:
             add("array", _elements)
         if unwrapped(root):
             add("json", _without_wrapper)
             if unwrapped(root)[0].is_list:
                 add("array", _wrapped_elements)
+        if named:  # a name and its payload rather than two records, if a reader takes it so
+            add("array", _elements)
         if root.is_list and unwrapped(root.at(0).unpacked()):
             add("array", _elements_without_wrapper)
     elif container in ("lines", "sse", "documents") and any(unwrapped(root) for root in roots):

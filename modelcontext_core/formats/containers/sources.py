@@ -1,4 +1,4 @@
-"""Bytes from a path, a file or memory, unpacked: zip members one by one, gzip, UTF-16, a BOM, NUL padding.
+"""Bytes from a path, a file or memory, unpacked: zip members one by one, gzip, UTF-16 and UTF-32, a BOM, NUL padding.
 
 What comes out is UTF-8 (not yet checked) behind a `Source`, whose first bytes can be looked at before it is read.
 """
@@ -26,7 +26,8 @@ __all__ = ["HEAD_BYTES", "Source", "open_members"]
 HEAD_BYTES: Final = 4 * MIB
 _CHUNK: Final = MIB
 _GZIP = b"\x1f\x8b"
-_ZIP = b"PK\x03\x04"
+# A zip begins with its first member, or, when it has none, with the record at its end.
+_ZIPS = (b"PK\x03\x04", b"PK\x05\x06")
 # The record at the end of a zip: its signature, and the size of the directory in it; the same of a zip of 64 bits,
 # whose record stands before its locator, which stands before the first record.
 _ZIP_END = struct.Struct("<4s8xL6x")
@@ -45,6 +46,7 @@ _BROKEN_MEMBER: Final = (
     zlib.error,
     EOFError,
 )
+_NO_END: Final = "File is not a zip file"  # the standard library's words for a zip that was cut
 _GREATEST_HARMLESS: Final = MIB  # below this, a ratio says nothing about a bomb
 _RATIO = f"unpacks to more than {MAX_UNPACK_RATIO} times its size (MAX_UNPACK_RATIO)"
 _TOTAL = f"unpacks to more than {MAX_UNPACKED_BYTES // MIB} MB (MAX_UNPACKED_BYTES)"
@@ -122,7 +124,7 @@ def open_members(source: bytes | str | Path | BinaryIO, name: str, report: Repor
     with _opened(source) as file:
         first = Source(_read_chunks(file), name=name)
         magic = first.head(4)
-        if magic == _ZIP:
+        if magic in _ZIPS:
             if not _seekable(file):
                 file = io.BytesIO(b"".join(first.chunks()))
             yield from _zip_members(file, report)
@@ -168,7 +170,8 @@ def _zip_members(file: BinaryIO, report: Report) -> Iterator[Source]:
     try:
         archive = zipfile.ZipFile(file)
     except _BROKEN_MEMBER as error:
-        raise UnreadableTrace(f"a damaged zip: {error}", position="byte 0") from None
+        reason = "the list of its files, which stands at its end, is missing" if str(error) == _NO_END else str(error)
+        raise UnreadableTrace(f"a damaged zip: {reason}", position="byte 0") from None
     unpacked = 0
     with archive:
         members = [member for member in archive.infolist() if not member.is_dir()]
@@ -198,9 +201,11 @@ def _zip_member(stream: IO[bytes], name: str, budget: _Budget, report: Report) -
     source = Source(budget.guard(stream), name=name)
     budget.note = lambda kind, text: source.notes.append((kind, text))
     magic = source.head(4)
-    if magic == _ZIP or magic[:2] == _GZIP:
+    if magic in _ZIPS or magic[:2] == _GZIP:
         report("limit", name, "an archive inside an archive is not opened (one level)")
-    elif magic:
+    elif not magic:
+        report("skipped", name, "the file is empty")
+    else:
         cleaned = _as_utf8(source)
         cleaned.notes = source.notes
         cleaned.in_archive = True
@@ -242,7 +247,7 @@ def _gzip_member(packed: Source) -> Source:
     chunks = _gunzipped(packed.chunks(), lambda kind, text: notes.append((kind, text)))
     inner = Source(chunks, name=packed.name.removesuffix(".gz"))
     magic = inner.head(4)
-    if magic == _ZIP or magic[:2] == _GZIP:
+    if magic in _ZIPS or magic[:2] == _GZIP:
         raise UnreadableTrace("an archive inside an archive is not opened (one level)", position="byte 0")
     if not magic:
         raise UnreadableTrace(notes[0][1] if notes else "the gzip is empty", position="byte 0")
@@ -293,7 +298,7 @@ def _gunzipped(chunks: Iterator[bytes], note: Callable[[NoticeKind, str], None])
 def _as_utf8(source: Source) -> Source:
     """The same source as UTF-8 without a BOM and without NUL padding before its text."""
     head = source.head(400)
-    encoding = _utf16(head)
+    encoding = _wide_encoding(head)
     if encoding:
         return Source(_recoded(source.chunks(), encoding), name=source.name)
     if looks_like_eventstream(head):
@@ -303,8 +308,12 @@ def _as_utf8(source: Source) -> Source:
     return source
 
 
-def _utf16(head: bytes) -> str:
-    """`utf-16-le` or `utf-16-be`, by the BOM or by where the NULs of ASCII text stand; else `""`."""
+def _wide_encoding(head: bytes) -> str:
+    """UTF-16 by the BOM or by where the NULs of ASCII text stand, UTF-32 by the BOM; `""` for anything else."""
+    if head.startswith(codecs.BOM_UTF32_LE):  # it begins like the BOM of UTF-16
+        return "utf-32-le"
+    if head.startswith(codecs.BOM_UTF32_BE):
+        return "utf-32-be"
     if head.startswith(codecs.BOM_UTF16_LE):
         return "utf-16-le"
     if head.startswith(codecs.BOM_UTF16_BE):
