@@ -5,7 +5,7 @@ Results of client tools stand in the next user message, results of server tools 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from modelcontext_core.formats.building.builder import Builder, ConversationBuilder
@@ -19,54 +19,77 @@ _OWN_BLOCKS: Final = frozenset(
     {
         "tool_use",
         "tool_result",
-        "thinking",
         "redacted_thinking",
         "server_tool_use",
         "mcp_tool_use",
         "mcp_tool_result",
         "container_upload",
-        "search_result",
     }
 )
+# Vendors that write messages like OpenAI's have these too.
+_SHARED_BLOCKS: Final = frozenset({"thinking", "search_result"})
+_FOREIGN_KEYS: Final = frozenset({"tool_calls", "tool_call_id", "tool_plan"})
 _REQUEST_KEYS: Final = frozenset({"messages", "system", "tools", "response"})
 _RESPONSE_KEYS: Final = frozenset({"content", "role", "type", "id"})
 _MESSAGE_KEYS: Final = frozenset({"role", "content", "id", "type", "model", "stop_reason", "stop_sequence", "usage"})
+_BARE_KEYS: Final = _MESSAGE_KEYS | {"timestamp", "created_at"}
+_ANSWER_KEYS: Final = frozenset({"stop_reason", "usage"})
 
 
 def detect(sample: Sample) -> bool:
-    """A response message, a message list with blocks of this API, its error, or `system` beside `max_tokens`."""
-    return sample.container != "text" and any(_known(node) for node in sample.nodes[:2])
+    """A response message, messages with blocks of this API, its error, or `system` beside `max_tokens`."""
+    if sample.container == "text":
+        return False
+    return any(_known(node) for node in sample.nodes[:2]) or (_joined(sample) and _has_own_blocks(sample.nodes))
+
+
+def _joined(sample: Sample) -> bool:
+    """Lines (or documents in a row) that are one bare message each are one conversation; answers are a record each."""
+    return sample.container in ("lines", "documents") and all(
+        node.has("role", "content") and node.value.keys() <= _BARE_KEYS and not node.has_any(_ANSWER_KEYS)
+        for node in sample.nodes
+    )
 
 
 def _known(node: Node) -> bool:
     if node.is_list:
-        return _has_own_blocks(node)
+        return _has_own_blocks(list(node))
     if node.get("type").text == "message" and node.get("content").is_list and node.has("role"):
         return node.get("content").at(0).get("type").text not in ("input_text", "output_text")
     if node.get("type").text == "error":
         return node.get("error").get("message").is_text
+    if node.has("role") and not node.has("messages"):
+        return any(block.get("type").text in _OWN_BLOCKS for block in node.get("content"))
     messages = node.get("messages")
     if not messages.is_list or node.has("choices"):
         return False
-    if _has_own_blocks(messages) or node.has("anthropic_version"):
+    if _has_own_blocks(list(messages)) or node.has("anthropic_version"):
         return True
     first_tool = node.get("tools").at(0)
     if first_tool.has("input_schema") and first_tool.has("name"):
         return True
     hints = node.has("max_tokens") and (bool(node.get("system")) or node.get("model").text.startswith("claude"))
-    return hints and not any(message.has("tool_calls") or message.has("tool_call_id") for message in messages)
+    return hints and not _speaks_otherwise(list(messages))
 
 
-def _has_own_blocks(messages: Node) -> bool:
+def _has_own_blocks(messages: Sequence[Node]) -> bool:
     """True when one of the messages has a block that only this API writes."""
+    kinds = set()
     for message in messages:
         if not message.has_list("content") or not message.has("role"):
             continue
         for block in message.get("content"):
             kind = block.get("type").text
-            if kind in _OWN_BLOCKS or (kind in ("image", "document") and block.get("source").has("type")):
+            if kind in _OWN_BLOCKS:
                 return True
-    return False
+            if kind in _SHARED_BLOCKS or (kind in ("image", "document") and block.get("source").has("type")):
+                kinds.add(kind)
+    return bool(kinds) and not _speaks_otherwise(messages)
+
+
+def _speaks_otherwise(messages: Sequence[Node]) -> bool:
+    """True when calls and results stand where this API never puts them."""
+    return any(message.has_any(_FOREIGN_KEYS) or message.get("role").text == "tool" for message in messages)
 
 
 def read(nodes: Iterable[Node], builder: Builder) -> None:
@@ -82,8 +105,10 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
                 tell_response(conversation, node.get("response").unpacked())
         elif node.get("error").is_object:
             _tell_error(conversation, node)
-        elif node.has("content"):
+        elif node.has("content") and (node.get("type").text == "message" or node.get("role").text == "assistant"):
             tell_response(conversation, node)
+        elif node.has("content"):
+            tell_message(conversation, node)
         else:
             builder.notice("unknown", node, "a record that is neither request, response nor message is skipped")
 
@@ -105,7 +130,7 @@ def tell_message(conversation: ConversationBuilder, node: Node) -> Turn:
     """Tell one message."""
     turn = conversation.turn(node.get("role").text, node, time=node.get("timestamp", "created_at").label)
     tell_content(turn, node.get("content") if node.is_object else node)
-    conversation.builder.unread(node, {*_MESSAGE_KEYS, "timestamp", "created_at"})
+    conversation.builder.unread(node, _BARE_KEYS)
     return turn
 
 
@@ -217,5 +242,6 @@ READER = Reader(
     title="Anthropic messages",
     detect=detect,
     read=read,
+    joined=_joined,
     keys=frozenset({"stop_reason", "tool_use_id", "input_schema", "stop_sequence"}),
 )

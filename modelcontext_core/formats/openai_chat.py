@@ -20,6 +20,8 @@ __all__ = ["READER", "tell_error", "tell_request", "tell_response"]
 _REQUEST_KEYS: Final = frozenset({"messages", "tools", "functions", "choices", "response", "error", "input", "system"})
 _RESPONSE_KEYS: Final = frozenset({"choices", "messages", "tools", "error", "citations", "search_results"})
 _RECORD_KEYS: Final = frozenset({"messages", "choices", "type"})
+# Beside an error that is a bare text nothing else may stand: any log has such a key.
+_ERROR_KEYS: Final = frozenset({"error", "error_type", "code", "status", "estimated_time", "warnings", "request_id"})
 _TRANSCRIPT: Final = "messages_display"
 _SPEAKER = re.compile(r"^(system|developer|user|assistant|tool|function): ?", re.MULTILINE)
 
@@ -45,12 +47,17 @@ def _known(node: Node) -> bool:
         return True
     if looks_like_message(node) and not node.has("type"):
         return True
+    if node.get("error").is_text and node.value.keys() <= _ERROR_KEYS:
+        return True
     return node.get("error").get("message").is_text and node.get("type").text != "error"
 
 
 def _joined(sample: Sample) -> bool:
-    """Lines that are one bare message each are one conversation; requests and responses are a record each."""
-    return sample.container == "lines" and all(
+    """Lines (or documents in a row) that are one bare message each are one conversation.
+
+    Requests and responses are a record each.
+    """
+    return sample.container in ("lines", "documents") and all(
         looks_like_message(node) and not node.has_any(_RECORD_KEYS) for node in sample.nodes
     )
 

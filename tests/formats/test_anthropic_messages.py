@@ -157,3 +157,45 @@ def test_a_text_only_request_is_told_by_its_hints() -> None:
         == "anthropic_messages"
     )
     assert detect(json.dumps({"max_tokens": 5, "model": "x", "messages": messages}).encode()) == "openai_chat"
+
+
+def test_lines_of_bare_messages_are_one_conversation() -> None:
+    """A log with one message a line is known by the blocks of any line, and links calls and results."""
+    messages = [
+        {"role": "user", "content": "Where is the atlas?"},
+        {"role": "user", "content": "The large one."},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "find", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "Shelf 4"}]},
+    ]
+    trace = read("\n".join(map(json.dumps, messages)).encode())
+
+    assert trace.format == "anthropic_messages"
+    assert [(message.role, message.name) for message in messages_of(trace)][2:] == [("assistant", ""), ("tool", "find")]
+    assert trace.notices == ()
+
+
+def test_answers_in_lines_stay_apart() -> None:
+    """Lines that are a response each are a conversation each."""
+    line = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Yes."}], "usage": {}}
+
+    assert len(read("\n".join([json.dumps(line)] * 2).encode()).conversations) == 2
+
+
+def test_thinking_beside_calls_of_another_api_is_not_taken() -> None:
+    """Cohere and Mistral write thinking blocks too; their calls stand beside the content."""
+    messages = [
+        {"role": "user", "content": "hi"},
+        {
+            "role": "assistant",
+            "content": [{"type": "thinking", "thinking": "A look-up."}],
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "found"},
+    ]
+    trace = read(json.dumps({"model": "command-x", "messages": messages}).encode())
+
+    assert trace.format != "anthropic_messages"
+    assert [(message.reasoning, message.name) for message in messages_of(trace)[1:]] == [
+        ("A look-up.", ""),
+        ("", "find"),
+    ]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats import Trace, read
 from modelcontext_core.messages import Message
 
@@ -272,3 +273,31 @@ def test_lines_of_bare_messages_are_one_conversation() -> None:
 
     assert [message.name for message in messages_of(bare)] == ["", "", "find"]
     assert (kinds(bare), len(requests.conversations)) == ([], 2)
+
+
+def test_printed_messages_in_a_row_are_one_conversation() -> None:
+    """What a JSON printer makes of a log with one message a line is still one conversation."""
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    trace = read("\n".join(json.dumps(message, indent=2) for message in messages).encode())
+
+    assert [message.content for message in messages_of(trace)] == ["Hi", "Hello."]
+
+
+def test_an_error_that_is_a_bare_text() -> None:
+    """Some servers answer with the text alone; beside other keys it says nothing about a conversation."""
+    trace = read(b'{"error": "model not found"}')
+
+    assert [(part.type, part.text) for part in messages_of(trace)[0].parts] == [("error", "model not found")]
+    with pytest.raises(UnreadableTrace, match="no conversation"):
+        read(b'{"error": "disk full", "host": "a", "level": "warn"}')
+
+
+def test_a_result_before_its_call_is_linked_when_nothing_else_answers_it() -> None:
+    """Records may be out of order; a result of a cut history does not take the call that is answered later."""
+    result = {"role": "tool", "tool_call_id": "c1", "content": "found"}
+    asked = {"role": "assistant", "tool_calls": [call("c1", "find")]}
+    early = read(json.dumps([result, asked]).encode())
+    cut = read(json.dumps([result, asked, result]).encode())
+
+    assert (messages_of(early)[0].name, kinds(early)) == ("find", ["fallback"])
+    assert ([message.name for message in messages_of(cut)], kinds(cut)) == (["", "", "find"], ["orphan"])

@@ -21,11 +21,12 @@ def link(drafts: list[Draft], last: Turn | None, notice: Notify) -> None:
     """Give every result the id and the name of its call, and make ids where the source has none. `last` is the turn
     with which the conversation ends.
 
-    An id that several calls use belongs to the first of them that has no result yet. Names that the source gives are
-    kept.
+    An id that several calls use belongs to the first of them that has no result yet; a result that stands before its
+    call belongs to it when nothing after the call answers it. Names that the source gives are kept.
     """
     taken = {call.id for draft in drafts for call in draft.calls} | {draft.call_id for draft in drafts}
     calls = _Calls()
+    early: list[Draft] = []
     made = 0
     for draft in drafts:
         for call in draft.calls:
@@ -37,8 +38,10 @@ def link(drafts: list[Draft], last: Turn | None, notice: Notify) -> None:
             elif calls.knows(call.id):
                 notice("fallback", draft.where, "a call id is used again: results go to the first call without one")
             calls.add(call, draft)
-        if draft.role == "tool":
-            _answer(draft, calls, notice)
+        if draft.role == "tool" and not _answer(draft, calls, notice):
+            early.append(draft)
+    for draft in early:
+        _answer_late(draft, calls, notice)
     for draft in calls.open():
         if draft.turn is last:
             notice("orphan", draft.where, "a call has no result: the conversation ends with it")
@@ -95,8 +98,8 @@ class _Calls:
         return queue[0] if queue else None
 
 
-def _answer(draft: Draft, calls: _Calls, notice: Notify) -> None:
-    """Link one result."""
+def _answer(draft: Draft, calls: _Calls, notice: Notify) -> bool:
+    """Link one result to a call before it; false when there is none."""
     call: CallDraft | None
     if draft.call_id:
         call, again = calls.with_id(draft.call_id)
@@ -109,8 +112,19 @@ def _answer(draft: Draft, calls: _Calls, notice: Notify) -> None:
             notice("fallback", draft.where, f"a result without an id: linked to the first open call {known}")
             draft.call_id, draft.made_id = call.id, True
     if call is None:
+        return False
+    calls.answered(call)
+    draft.name = draft.name or call.name or draft.turn.fallback_name
+    return True
+
+
+def _answer_late(draft: Draft, calls: _Calls, notice: Notify) -> None:
+    """Link a result that no call before it explains to one behind it that nothing answers, by its id."""
+    call, again = calls.with_id(draft.call_id) if draft.call_id else (None, False)
+    if call is None or again:
         draft.name = draft.name or draft.turn.fallback_name
         notice("orphan", draft.where, "a result without its call")
         return
     calls.answered(call)
     draft.name = draft.name or call.name or draft.turn.fallback_name
+    notice("fallback", draft.where, "a result stands before its call")
