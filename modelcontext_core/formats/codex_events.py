@@ -1,12 +1,11 @@
 """The events of Codex: what the screen showed. Most repeat an item of the conversation, before or after it.
 
-An event waits for its item for some records, then it is told itself. An event about a call whose item was never seen is
-the call and its result.
+An event that no item near it repeats is told itself. An event about a call whose item was never seen is the call and
+its result.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Final
 
 from modelcontext_core.formats.building.builder import ConversationBuilder
@@ -16,7 +15,6 @@ from modelcontext_core.formats.responses_items import ItemTeller
 
 __all__ = ["EventTeller"]
 
-_WAITS: Final = 12  # records
 _SAID: Final = {
     "user_message": "message",
     "agent_message": "message",
@@ -54,7 +52,6 @@ class EventTeller:
         self._own_calls: set[str] = set()  # ids of calls that events told
         # Searches have no id in common with their event: what was searched, and the id of the item if there is one.
         self._searches: dict[int, str] = {}
-        self._waiting: deque[tuple[int, str, Node, str]] = deque()
 
     # -- what is known of the items ------------------------------------------------------------------------------
 
@@ -66,20 +63,19 @@ class EventTeller:
             self._texts.add(mark)
         return fresh
 
+    def expect(self, item: Node) -> None:
+        """Remember what an item says, so that events around it which repeat it are left out."""
+        texts = [part.get("text").text for part in [*item.get("content"), *item.get("summary")]]
+        for text in [*texts, "".join(texts), "\n\n".join(texts)]:
+            self._texts.add(hash(text.strip()))
+
     def note_item(self, item: Node) -> None:
-        """Remember what an item says, so that events which repeat it are left out."""
+        """Remember that an item was told: events behind it repeat its call and its texts."""
         if item.get("call_id", "id").label and item.get("type").text.endswith("_call"):
             self._calls.update({item.get("call_id").label, item.get("id").label} - {""})
         if item.get("type").text == "web_search_call":
             self._searches.setdefault(hash(repr(item.get("action").value)), item.get("id").label)
-        texts = [part.get("text").text for part in [*item.get("content"), *item.get("summary")]]
-        for text in [*texts, "".join(texts), "\n\n".join(texts)]:
-            self._texts.add(hash(text.strip()))
-        if texts:
-            kept = [entry for entry in self._waiting if hash(entry[2].text.strip()) not in self._texts]
-            for _ in range(len(self._waiting) - len(kept)):
-                self.builder.notice("merged", item, "an event that repeats an item is told once")
-            self._waiting = deque(kept)
+        self.expect(item)
 
     def was_told(self, item: Node) -> bool:
         """Did an event tell this call, or its result, already?"""
@@ -89,15 +85,18 @@ class EventTeller:
 
     # -- events --------------------------------------------------------------------------------------------------
 
-    def tell(self, payload: Node, number: int, time: str) -> None:
-        """Tell an event, or let it wait for its item."""
-        kind = payload.get("type").text
-        item = payload.get("item") if kind == "item_completed" else payload
-        kind = _ITEM_KINDS.get(item.get("type").text, item.get("type").text)
+    def says_something_new(self, payload: Node) -> bool:
+        """Is this an event of what somebody said, which was not told and which no item says so far?"""
+        item, kind = _item_of(payload)
+        return kind in _SAID and any(self.is_new(text.text, note=False) for text in _texts_of(item, _SAID[kind]))
+
+    def tell(self, payload: Node, time: str) -> None:
+        """Tell an event, unless it repeats an item."""
+        item, kind = _item_of(payload)
         if kind in _SAID:
             for text in _texts_of(item, _SAID[kind]):
-                if self.is_new(text.text, note=False):
-                    self._waiting.append((number, kind, text, time))
+                if self.is_new(text.text):
+                    self._said(kind, text, time)
                 elif text.text:
                     self.builder.notice("merged", text, "an event that repeats an item is told once")
             return
@@ -154,19 +153,21 @@ class EventTeller:
         for text in texts:
             turn.aside(text, kind or "event", text.text)
 
-    def flush(self, before: int | None = None) -> None:
-        """Tell what has waited long enough (without `before`: all)."""
-        while self._waiting and (before is None or self._waiting[0][0] + _WAITS < before):
-            _, kind, text, time = self._waiting.popleft()
-            if not self.is_new(text.text):
-                continue
-            if kind == "user_message":
-                self.items.close()
-                self.conversation.turn("user", text, time=time).text(text)
-            elif kind == "agent_message":
-                self.items.turn(text).text(text)
-            else:
-                self.items.turn(text).reasoning(text)
+    def _said(self, kind: str, text: Node, time: str) -> None:
+        if kind == "user_message":
+            self.items.close()
+            self.conversation.turn("user", text, time=time).text(text)
+        elif kind == "agent_message":
+            self.items.turn(text).text(text)
+        else:
+            self.items.turn(text).reasoning(text)
+
+
+def _item_of(payload: Node) -> tuple[Node, str]:
+    """The item that an event is about, and what kind of event it is."""
+    kind = payload.get("type").text
+    item = payload.get("item") if kind == "item_completed" else payload
+    return item, _ITEM_KINDS.get(item.get("type").text, item.get("type").text)
 
 
 def _texts_of(item: Node, key: str) -> list[Node]:

@@ -6,6 +6,7 @@ says the same; so is the history that a compaction keeps.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
@@ -29,6 +30,7 @@ _RECORDS: Final = frozenset(
     }
 )
 _SETTINGS: Final = frozenset({"turn_context", "world_state", "inter_agent_communication_metadata"})
+_AHEAD: Final = 12  # lines
 _META: Final = ("id", "cwd", "cli_version", "originator", "model_provider", "model", "approval_policy", "effort")
 
 
@@ -49,9 +51,9 @@ def detect(sample: Sample) -> bool:
 def read(nodes: Iterable[Node], builder: Builder) -> None:
     """One conversation, also when a session was resumed or forked into the same file."""
     log = _Log(builder)
-    for number, node in enumerate(nodes):
-        log.tell(node, number)
-    log.events.flush()
+    for node in nodes:
+        log.take(node)
+    log.finish()
 
 
 class _Log:
@@ -63,16 +65,34 @@ class _Log:
         self.items = ItemTeller(self.conversation)
         self.events = EventTeller(self.conversation, self.items)
         self.sessions = 0
+        self._ahead: deque[Node] = deque()  # an event that may be repeated by an item, and the lines behind it
 
-    def tell(self, node: Node, number: int) -> None:
-        """Tell one line."""
+    def take(self, node: Node) -> None:
+        """Take one line. An event that says something new is told when some lines behind it have not said the same."""
+        kind, payload = node.get("type").text, node.get("payload")
+        if kind == "response_item":
+            self.events.expect(payload)
+        elif kind and not payload.is_object:
+            self.events.expect(node)
+        self._ahead.append(node)
+        while self._ahead and (len(self._ahead) > _AHEAD or not self._may_be_repeated(self._ahead[0])):
+            self._tell(self._ahead.popleft())
+
+    def finish(self) -> None:
+        """The log has ended."""
+        while self._ahead:
+            self._tell(self._ahead.popleft())
+
+    def _may_be_repeated(self, node: Node) -> bool:
+        return node.get("type").text == "event_msg" and self.events.says_something_new(node.get("payload"))
+
+    def _tell(self, node: Node) -> None:
         kind, payload = node.get("type").text, node.get("payload")
         time = node.get("timestamp").label
-        self.events.flush(before=number)
         if kind == "response_item":
             self._item(payload, time)
         elif kind == "event_msg":
-            self.events.tell(payload, number, time)
+            self.events.tell(payload, time)
         elif kind == "session_meta":
             self._session(payload)
         elif kind == "compacted":

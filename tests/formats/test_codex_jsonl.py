@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from modelcontext_core.formats import Trace, read
@@ -78,3 +79,18 @@ def test_the_old_form_has_bare_items() -> None:
 
     assert [message.role for message in messages] == ["system", "user", "assistant", "tool", "assistant"]
     assert messages[0].content == "Be brief."
+
+
+def test_events_without_items_keep_their_place() -> None:
+    """What only events say stands where it stands in the log, also beside calls and errors that only events know."""
+    events: list[dict[str, object]] = [
+        {"type": "user_message", "message": "List."},
+        {"type": "exec_command_end", "call_id": "c1", "command": ["ls"], "stdout": "a.txt"},
+        {"type": "agent_message", "message": "One file."},
+        {"type": "error", "message": "the stream broke"},
+    ]
+    lines = [json.dumps({"timestamp": "", "type": "event_msg", "payload": event}) for event in events]
+    messages = read("\n".join(lines).encode()).conversations[0].messages
+
+    assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant", "system"]
+    assert messages[3].content == "One file."
