@@ -102,7 +102,7 @@ class ResponsesTeller:
         elif node.get("input").exists and not node.get("type").is_text:
             self._request(node)
         elif node.get("data").is_list:
-            self._all(node.get("data"))
+            self._page(node.get("data"))
             self.builder.rest(node, _KEYS)
         elif node.get("type").is_text or node.get("role").is_text:
             self.items.tell(node)
@@ -111,6 +111,21 @@ class ResponsesTeller:
 
     def _all(self, items: Node) -> None:
         for item in items:
+            self.items.tell(item)
+
+    def _page(self, items: Node) -> None:
+        """A page of a list. The API gives the newest item first if it is not asked otherwise: a result that stands
+        before its call shows it."""
+        answered: set[str] = set()
+        turned = False
+        for item in items:
+            call_id = item.get("call_id").label
+            turned = turned or (call_id in answered and not item.get("type").text.endswith("output"))
+            if call_id and item.get("type").text.endswith("output"):
+                answered.add(call_id)
+        if turned:
+            self.builder.notice("fallback", items, "a page with the newest item first is read from its end")
+        for item in reversed(list(items)) if turned else items:
             self.items.tell(item)
 
     def _request(self, node: Node) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from modelcontext_core.formats.base import Channel
 from modelcontext_core.formats.building.builder import Builder
-from modelcontext_core.formats.building.streaming import StreamedTurn, StreamLog, events_of, first_events
+from modelcontext_core.formats.building.streaming import Block, StreamedTurn, StreamLog, events_of, first_events
 from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.openai_responses import ResponsesTeller
 from modelcontext_core.formats.reader import Reader, Sample
@@ -38,6 +38,9 @@ _PIECES: Final[dict[str, Channel]] = {
     "response.code_interpreter_call.code.delta": "arguments",
     "response.apply_patch_call_operation_diff.delta": "arguments",
 }
+# The event that ends such a block repeats all of it, under one of these keys.
+_WHOLES: Final = {kind.removesuffix("delta") + "done": kind for kind in _PIECES if kind.endswith("delta")}
+_WHOLE_KEYS: Final = ("text", "arguments", "input", "code", "refusal", "transcript", "diff")
 
 
 def _is_event(node: Node) -> bool:
@@ -96,7 +99,9 @@ class _Stream:
         elif kind == "response.output_item.done":
             self.done[self._index(node)] = node.get("item")
         elif kind in _PIECES:
-            self._piece(node, _PIECES[kind])
+            self._piece(node, kind)
+        elif kind in _WHOLES:
+            self._whole(node, _WHOLES[kind])
         elif kind == "error" or node.get("error"):
             self.errors.append(node.get("error") if node.get("error") else node)
         elif not kind.startswith("response."):
@@ -146,18 +151,31 @@ class _Stream:
         value = node.get("output_index").value
         return value if isinstance(value, int) else max([*self.added, *self.done], default=0)
 
-    def _piece(self, node: Node, channel: Channel) -> None:
+    def _block(self, node: Node, kind: str) -> Block:
+        """The block that an event belongs to; `kind` is that of its pieces."""
         index = self._index(node)
         turn = self.pieces.get(index)
         if turn is None:
             turn = self.pieces[index] = StreamedTurn(self.log)
             self.first[index] = node
         part = node.get("content_index", "summary_index").label
-        block = turn.block((node.get("type").text, part), channel, node, index)
+        block = turn.block((kind, part), _PIECES[kind], node, index)
         block.name = self.added[index].get("name").label if index in self.added else ""
+        return block
+
+    def _piece(self, node: Node, kind: str) -> None:
+        block = self._block(node, kind)
         text = node.get("delta") if node.get("delta").is_text else node.get("delta").get("text", "arguments")
         if text.text:
-            turn.append(block, node, text.text)
+            self.pieces[self._index(node)].append(block, node, text.text)
+
+    def _whole(self, node: Node, kind: str) -> None:
+        """The end of a block: its whole text, of which a capture that began late does not have all pieces."""
+        text = node.get(*_WHOLE_KEYS).text
+        if text:
+            block = self._block(node, kind)
+            block.pieces = [text]
+            block.complete = True
 
     def _item(self, index: int) -> None:
         """Tell an item of a response without a final event."""

@@ -140,6 +140,8 @@ class ItemTeller:
         first = output.at(0)
         if output.is_list and (first.get("type").text in _MESSAGE_PARTS | {"text"}):
             tell_content(result, output)
+        elif output.get("type").text in _MESSAGE_PARTS and output.get("text").is_text:
+            result.text(output.get("text"))  # one part that is not in a list
         elif output.get("type").text == "computer_screenshot":
             image = output.get("image_url")
             result.media(output, "image", url=image.text, file_id=output.get("file_id").text)

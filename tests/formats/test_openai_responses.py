@@ -153,3 +153,23 @@ def test_embeddings_are_no_conversation() -> None:
     """`input` and `model` are also what an embedding request has."""
     with pytest.raises(UnreadableTrace):
         read(b'{"model": "embedder", "input": "some text", "encoding_format": "float"}')
+
+
+def test_a_page_with_the_newest_item_first_is_turned() -> None:
+    """Where a result stands before its call the page is read from its end, and a notice says so."""
+    page = {
+        "object": "list",
+        "data": [
+            {"type": "function_call_output", "call_id": "c1", "output": {"type": "input_text", "text": "Rain."}},
+            {"type": "function_call", "call_id": "c1", "name": "weather", "arguments": "{}"},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Rain?"}]},
+        ],
+    }
+    trace = read(json.dumps(page).encode())
+
+    assert [(message.role, message.content) for message in trace.conversations[0].messages] == [
+        ("user", "Rain?"),
+        ("assistant", ""),
+        ("tool", "Rain."),
+    ]
+    assert [notice.kind for notice in trace.notices] == ["fallback"]

@@ -52,3 +52,15 @@ def test_a_final_event_without_items() -> None:
     (message,) = trace.conversations[0].messages
     assert (message.reasoning, message.content) == ("First.", "Second.")
     assert any(notice.kind == "fallback" for notice in trace.notices)
+
+
+def test_the_end_of_a_block_holds_all_of_it() -> None:
+    """A capture that began in the middle and has no final event is read from the events that end its blocks."""
+    events = [
+        '{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"world."}',
+        '{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"Hello world."}',
+    ]
+    trace = read("\n".join(events).encode())
+
+    assert [message.content for message in trace.conversations[0].messages] == ["Hello world."]
+    assert [chunk.text for chunk in trace.stream] == ["world."]
