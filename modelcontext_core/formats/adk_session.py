@@ -16,6 +16,7 @@ from modelcontext_core.formats.reader import Reader, Sample
 __all__ = ["READER"]
 
 _SIGNS: Final = frozenset({"invocation_id", "invocationId", "actions", "long_running_tool_ids", "longRunningToolIds"})
+_SESSION_KEYS: Final = frozenset({"app_name", "appName"})
 _READ_KEYS: Final = frozenset({"id", "events", "app_name", "appName"})
 _EVENT_KEYS: Final = frozenset(
     {
@@ -59,7 +60,13 @@ def _is_event(node: Node) -> bool:
 
 
 def _events(node: Node) -> bool:
-    return node.get("events").is_list and any(_is_event(event) for event in list(node.get("events"))[:5])
+    if not node.get("events").is_list:
+        return False
+    events = list(node.get("events"))[:5]
+    of_session = node.has_any(_SESSION_KEYS) and any(
+        event.get("author").is_text and event.get("content").get("parts").is_list for event in events
+    )
+    return of_session or any(_is_event(event) for event in events)
 
 
 def read(nodes: Iterable[Node], builder: Builder) -> None:

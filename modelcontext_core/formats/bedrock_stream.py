@@ -33,11 +33,15 @@ _PAYLOADS: Final = {
 
 
 def is_event(node: Node) -> bool:
-    """True for an event: its name is the only key, or the type of the frame that it came in."""
+    """True for an event (or an exception in its place): its name is the only key, or the type of its frame."""
     if node.parent is None and node.has_any(_PAYLOADS.get(node.document.event, frozenset())):
         return True
     if node.has_any(_SURE):
         return len(node.value) <= 2
+    if node.is_object and len(node.value) == 1:
+        name, body = next(node.members())
+        if name.endswith("Exception") and name[:1].islower() and body.get("message").is_text:
+            return True
     usage = node.get("metadata").get("usage")
     return usage.is_object and len(node.value) == 1
 

@@ -182,7 +182,7 @@ class _Log:
         message, uuid = line.get("message"), line.get("uuid").label
         fingerprint = hash(repr(message.value))
         known = self.places.get(uuid) if uuid else None
-        if known is not None and known.fingerprint == fingerprint and kind == "user":
+        if known is not None and known.fingerprint == fingerprint:
             self.builder.notice("merged", line, "a line that stands in the log again is told once")
             return
         place = self.places.get(line.get("parentUuid").label)

@@ -8,7 +8,7 @@ from modelcontext_core.formats.building.builder import Builder
 from modelcontext_core.formats.building.histories import Histories
 from modelcontext_core.formats.building.known_texts import KnownTexts
 from modelcontext_core.formats.building.streaming import StreamLog
-from modelcontext_core.formats.building.turns import Turn
+from modelcontext_core.formats.building.turns import Mark, Turn
 from modelcontext_core.formats.langchain_forms import fields_of, is_chunk, is_message, message_id, tell_message
 from modelcontext_core.formats.langchain_stream import ChunkJoiner, streamed_message
 from modelcontext_core.formats.nodes import Node
@@ -31,6 +31,7 @@ class GraphStory:
         self._joiner = ChunkJoiner(builder, self._chunks)
         self._growing: dict[str, Node] = {}
         self._beside: list[Turn] = []
+        self._asked: set[tuple[Mark, ...]] = set()  # what interrupts and errors said
         self._waits = False
 
     def state(self, values: Node, group: str) -> None:
@@ -83,6 +84,15 @@ class GraphStory:
             self.known.add([turn])
             self._beside.append(turn)
 
+    def _tell_once(self, turn: Turn) -> None:
+        """What waits for a human or failed is told however short it is, but not again with every state."""
+        marks = tuple(turn.marks())
+        turn.keep([marks not in self._asked] * len(marks))
+        if turn.marks():
+            self._asked.add(marks)
+            self.known.add([turn])
+            self._beside.append(turn)
+
     def task(self, payload: Node) -> None:
         """The end of a node: its writes, or its error. The start repeats the state."""
         for write in payload.get("result"):
@@ -107,7 +117,7 @@ class GraphStory:
         for one in node if node.is_list else [node]:
             turn = self.builder.scratch().turn("interrupt", one)
             turn.json(one.get("value") if one.get("value") else one)
-            self._tell_new(turn)
+            self._tell_once(turn)
         if not self._waits:
             self.builder.notice("fallback", node, "the graph waits for a human here")
         self._waits = True
@@ -118,7 +128,9 @@ class GraphStory:
         turn = self.builder.scratch().turn("error", error)
         turn.is_error = True
         turn.json(error.get("message") if error.get("message").is_text else error)
-        self._tell_new(turn)
+        if error.is_text:  # the platform writes the kind of error, and beside it what happened
+            turn.text(node.get("message"))
+        self._tell_once(turn)
         self.builder.notice("error", node, "the run records an error")
 
     # -- streamed messages ---------------------------------------------------------------------------------------

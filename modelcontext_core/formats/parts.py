@@ -152,7 +152,7 @@ def _tell_media(turn: Turn, part: Node, kind: str) -> None:
     address = inner.get("url", "uri", "fileUri", "file_uri", "image_url")
     address = address if address.is_text else address.get("url")
     url = address.text
-    if not url and body.text.startswith(("http://", "https://", "data:")):
+    if body.text and (body.text == url or (not url and body.text.startswith(("http://", "https://", "data:")))):
         url, body = body.text, part.get("")
     if body.is_object:
         body = body.get("data", "url")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from modelcontext_core.formats import Trace, read
@@ -43,3 +44,12 @@ def test_camel_case_and_code() -> None:
     assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant"]
     assert messages[2].content == "2\n"
     assert messages[3].content == "It prints 2."
+
+
+def test_a_session_is_known_by_its_app_and_authors() -> None:
+    """Events that were stripped of their invocation ids are still those of a session."""
+    event = {"author": "clerk", "content": {"role": "model", "parts": [{"function_call": {"name": "f", "args": {}}}]}}
+    trace = read(json.dumps({"app_name": "shop", "events": [event]}).encode())
+
+    assert trace.format == "adk_session"
+    assert trace.conversations[0].messages[0].tool_calls[0].name == "f"

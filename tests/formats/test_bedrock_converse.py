@@ -151,3 +151,19 @@ def test_events_of_other_streams_are_not_taken() -> None:
     stream = b'event: metadata\ndata: {"run_id": "r"}\n\nevent: values\ndata: {"a": 1}\n\n'
 
     assert detect(stream) == "langgraph_checkpoint"
+
+
+def test_an_exception_among_decoded_events_is_an_error() -> None:
+    """A stream that breaks off names its exception where an event would stand."""
+    events = [
+        '{"messageStart": {"role": "assistant"}}',
+        '{"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Half"}}}',
+        '{"throttlingException": {"message": "Too many requests."}}',
+    ]
+    trace = read("\n".join(events).encode())
+
+    assert [(part.type, part.text) for part in trace.conversations[0].messages[0].parts] == [
+        ("text", "Half"),
+        ("error", "Too many requests."),
+    ]
+    assert {notice.kind for notice in trace.notices} == {"error", "damaged"}

@@ -85,3 +85,15 @@ def test_the_web_form_holds_the_lines() -> None:
         "Is this the web?",
         "It is.",
     ]
+
+
+def test_an_answer_that_stands_in_the_log_again_is_told_once() -> None:
+    """A resumed session may repeat its lines: the same id and the same words are one line."""
+    line = (
+        '{"type":"assistant","uuid":"a","parentUuid":"u","sessionId":"s",'
+        '"message":{"id":"m","role":"assistant","content":[{"type":"text","text":"Done."}]}}'
+    )
+    trace = read(f"{line}\n{line}\n".encode())
+
+    assert [message.content for message in trace.conversations[0].messages] == ["Done."]
+    assert [notice.kind for notice in trace.notices] == ["merged"]

@@ -64,3 +64,11 @@ def test_a_time_that_is_none_is_no_reason_to_wait(time: object) -> None:
     trace = read(json.dumps({"id": "t", "observations": observations}).encode(), format="langfuse_export")
 
     assert ["q0", "q1"] == [message.content for each in trace.conversations for message in each.messages]
+
+
+def test_null_as_a_text_is_nothing() -> None:
+    """A field whose JSON text is `null` was not recorded: it makes no message."""
+    call = {"id": "1", "type": "GENERATION", "startTime": "2030-01-01T00:00:00Z", "input": "Hello", "output": "Hi"}
+    trace = read(json.dumps({"trace": {"id": "t", "input": "null", "output": "null"}, "observations": [call]}).encode())
+
+    assert [message.content for c in trace.conversations for message in c.messages] == ["Hello", "Hi"]

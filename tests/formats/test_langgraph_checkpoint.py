@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from modelcontext_core.formats import read
@@ -103,3 +105,18 @@ def test_a_view_in_place_of_a_table_is_not_run() -> None:
     trace = read(data.replace(b"CREATE TABLE checkpoints", b"CREATE VIEWS checkpoints"))
 
     assert "damaged" in kinds(trace) or "skipped" in kinds(trace)
+
+
+def test_what_waits_or_fails_is_told_however_short_it_is() -> None:
+    """The question of an interrupt and both texts of an error are shown, once though states repeat them."""
+    pause = {"__interrupt__": [{"value": {"question": "ok?"}, "id": "i1"}]}
+    states = json.dumps([["updates", {"plan": {"messages": []}}], ["updates", pause], ["updates", pause]])
+    events = (
+        'event: values\ndata: {"messages": [{"type": "human", "content": "Go", "id": "1"}]}\n\n'
+        'event: error\ndata: {"error": "LimitError", "message": "too deep"}\n\n'
+    )
+    asked = read(states.encode()).conversations[-1].messages
+    failed = read(events.encode()).conversations[-1].messages
+
+    assert [message.content for message in asked] == ['{"question": "ok?"}']
+    assert [part.text for part in failed[0].parts] == ["LimitError", "too deep"]

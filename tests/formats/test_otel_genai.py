@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+from modelcontext_core.formats import read
 from tests.formats.traces import calls, kinds, messages_of, results, roles, trace_of
 
 
@@ -47,3 +50,24 @@ def test_parts_of_gemini_in_the_attributes() -> None:
 
     assert (system.content, user.content) == ("Route the request.", "Sort my photos of boats.")
     assert (answer.content, answer.reasoning) == ("They are sorted.", "I think about folders.")
+
+
+def test_log_records_are_told_in_the_order_of_their_times() -> None:
+    """An exporter may write the answer of a call before its question."""
+    records = [
+        {"timeUnixNano": "20", "spanId": "s", "eventName": "gen_ai.choice", "body": {"stringValue": "Yes."}},
+        {"timeUnixNano": "9", "spanId": "s", "eventName": "gen_ai.user.message", "body": {"stringValue": "Open?"}},
+    ]
+    trace = read(json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}).encode())
+
+    assert [message.content for message in trace.conversations[0].messages] == ["Open?", "Yes."]
+
+
+def test_a_part_with_an_address_has_no_length() -> None:
+    """`uri` parts name a file elsewhere: there is no body to measure."""
+    parts = [{"type": "uri", "uri": "https://x.example/i.png", "modality": "image"}]
+    messages = json.dumps([{"role": "user", "parts": parts}])
+    trace = read(json.dumps({"name": "chat", "attributes": {"gen_ai.input.messages": messages}}).encode())
+
+    (part,) = trace.conversations[0].messages[0].parts
+    assert (part.type, part.data) == ("image", {"url": "https://x.example/i.png"})

@@ -15,7 +15,7 @@ from modelcontext_core.formats.parts import tell_content
 from modelcontext_core.formats.tracing.attributes import Attributes, Tree, typed_value
 from modelcontext_core.formats.tracing.otel_dialects import tell_genai
 from modelcontext_core.formats.tracing.payloads import tell_payload
-from modelcontext_core.formats.tracing.spans import SpanRecord, SpanStory
+from modelcontext_core.formats.tracing.spans import SpanRecord, SpanStory, time_key
 
 __all__ = ["EventStory", "event_name", "is_event_record"]
 
@@ -27,6 +27,7 @@ _ROLES: Final = {
     "gen_ai.tool.message": "tool",
     "gen_ai.choice": "assistant",
 }
+_TIMES: Final = ("timeUnixNano", "time_unix_nano", "observedTimeUnixNano", "timestamp")
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 _CONTENT: Final = {"gen_ai.content.prompt": "gen_ai.prompt", "gen_ai.content.completion": "gen_ai.completion"}
 
@@ -70,11 +71,11 @@ class EventStory:
                 self._calls.setdefault(f"{trace}\0{number}", []).append(event)
 
     def tell(self, story: SpanStory) -> None:
-        """Tell every call, in the order of its first event."""
+        """Tell every call, in the order of its first event. Exporters may write the events of a call in any order."""
         records = []
         for key, events in self._calls.items():
             trace, _, span = key.partition("\0")
-            records.append(_record(trace, span, events))
+            records.append(_record(trace, span, _in_time(events)))
         story.tell(records)
 
 
@@ -83,10 +84,14 @@ def _record(trace: str, span: str, events: list[Node]) -> SpanRecord:
         for event in events:
             _tell_event(conversation, event)
 
-    times = ("timeUnixNano", "time_unix_nano", "observedTimeUnixNano", "timestamp")
-    return SpanRecord(
-        node=events[0], kind="model", group=trace, id=f"events of {span}", start=events[0].get(*times).label, tell=tell
-    )
+    start = events[0].get(*_TIMES).label
+    return SpanRecord(node=events[0], kind="model", group=trace, id=f"events of {span}", start=start, tell=tell)
+
+
+def _in_time(events: list[Node]) -> list[Node]:
+    """The events of a call as they happened; as they stand where one has no time."""
+    times = [event.get(*_TIMES).label for event in events]
+    return sorted(events, key=lambda event: time_key(event.get(*_TIMES).label)) if all(times) else events
 
 
 def _tell_event(conversation: ConversationBuilder, event: Node) -> None:

@@ -29,6 +29,7 @@ _CONTAINERS: Final = ("resourceSpans", "resource_spans", "resourceLogs", "resour
 _SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "scopeLogs", "scope_logs")
 _ITEMS: Final = ("spans", "logRecords", "log_records")
 _INNER: Final = frozenset({*_CONTAINERS, *_SCOPES, *_ITEMS})
+_CALL_ATTRIBUTES: Final = ("gen_ai.", "openinference.", "llm.input_messages", "ai.prompt", "traceloop.")
 _LOOKED_AT: Final = 200
 _META_SPANS: Final = 20
 _META_LENGTH: Final = 100
@@ -84,7 +85,10 @@ def is_span(node: Node) -> bool:
     """True for one span, in OTLP or as a tool writes it."""
     if not (node.get("attributes").is_object or node.get("attributes").is_list):
         return node.has("traceId", "spanId") or (node.has("trace_id", "span_id") and node.has("name"))
-    return node.has_any(frozenset({"spanId", "span_id", "context", "spanName", "traceId", "trace_id", "span_kind"}))
+    if node.has_any(frozenset({"spanId", "span_id", "context", "spanName", "traceId", "trace_id", "span_kind"})):
+        return True
+    # A span whose ids were cut off is known by its attributes.
+    return any(key.startswith(_CALL_ATTRIBUTES) for key, _ in node.get("attributes").members())
 
 
 def attribute_names(nodes: Iterable[Node]) -> set[str]:

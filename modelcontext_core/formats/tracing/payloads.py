@@ -51,7 +51,7 @@ def _is_message(node: Node) -> bool:
 def tell_payload(conversation: ConversationBuilder, node: Node, role: str, *, depth: int = 0) -> None:
     """Tell a body as the messages that it holds; one that holds none is a message of `role`."""
     node = node.unpacked()
-    if not node:
+    if not node or node.text == "null":  # `null` as JSON text: nothing was recorded
         return
     if depth > _DEPTH or not (node.is_object or node.is_list):
         conversation.turn(role, node).json(node)

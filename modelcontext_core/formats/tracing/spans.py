@@ -24,7 +24,7 @@ from modelcontext_core.formats.nodes import Node
 from modelcontext_core.formats.parts import tell_content, tell_output
 from modelcontext_core.formats.tracing.payloads import tell_payload
 
-__all__ = ["SpanKind", "SpanRecord", "SpanStory"]
+__all__ = ["SpanKind", "SpanRecord", "SpanStory", "time_key"]
 
 SpanKind = Literal["model", "tool", "other"]
 Tell = Callable[[ConversationBuilder], None]
@@ -74,7 +74,7 @@ class SpanStory:
 
     def tell(self, spans: list[SpanRecord]) -> None:
         """Tell the spans, ordered by time, whatever their order in the source."""
-        ordered = sorted(spans, key=lambda span: _time_key(span.start))
+        ordered = sorted(spans, key=lambda span: time_key(span.start))
         calls = [(span, *self._turns_of(span)) for span in ordered if span.kind == "model"]
         above = _above(spans, [span for span, turns, _ in calls if turns])
         for span, turns, scratch in calls:
@@ -306,7 +306,7 @@ def _shown(error: Node) -> str:
 _MOST_DIGITS: Final = 32
 
 
-def _time_key(start: str) -> tuple[int, float, str]:
+def time_key(start: str) -> tuple[int, float, str]:
     """ISO times and numbers of seconds or finer, in order; spans without a time come last, in their order."""
     digits = start.replace(".", "", 1)
     # More digits than a time has would be an infinite number, which no division makes smaller.
