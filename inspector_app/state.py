@@ -46,8 +46,6 @@ _MARK: Final = "inspector:"
 _SHOWN: Final = f"{_MARK}shown"
 _SLASHES_OF_A_SERVER: Final = 2
 _VISIT: Final = f"{_MARK}visit"
-_BARE: Final = f"{_MARK}bare:"
-_PASSED: Final = f"{_MARK}passed:"
 _SHARES_A_SOURCE: Final = {"streams": ("streams", "playground")}
 # What the components of the Playground are told once about the place in a trace, and whether a stream plays.
 _PLACES: Final = ("part", "goto", "rail", "streams_playing")
@@ -87,25 +85,17 @@ def save(state: _State, *, address: bool = True) -> _State:
     """
     st.session_state[_MARK + state.page] = state
     wanted = state.to_query()
-    address = address and st.session_state.get(_SHOWN, state.page) == state.page
-    if address and not wanted:
-        st.session_state[_BARE + state.page] = True
-    if address and st.query_params.to_dict() != wanted:
+    here = st.session_state.get(_SHOWN, state.page) == state.page
+    if address and here and st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
     return state
 
 
 def shown(page: str) -> None:
     """Take note of which page is drawn now. After Back and Forward of the browser its address says what it shows."""
-    before, bare = st.session_state.get(_SHOWN, page), not st.query_params.to_dict()
     st.session_state[_SHOWN] = page
     context = st.runtime.scriptrunner.get_script_run_ctx()
-    back = context is not None and context.is_history_navigation
-    # The navigation writes the bare address of a page before the page writes its own: that one says nothing.
-    if bare and not back and before != page:
-        st.session_state[_PASSED + page] = True
-    passed = bare and _PASSED + page in st.session_state and _BARE + page not in st.session_state
-    if back and not passed:
+    if context is not None and context.is_history_navigation:
         for name in _SHARES_A_SOURCE.get(page, (page,)):
             st.session_state.pop(_MARK + name, None)
         unpin(*_PLACES)

@@ -14,6 +14,25 @@ function button(className, text, onClick) {
   return node;
 }
 
+// What somebody does is one step of the browser's history. Streamlit makes two of a change of the page, its path and what
+// stands behind it, in either order: between them lies an address of neither page, and Back would go there first.
+function oneStepForEachAct() {
+  if (history.inspectorSteps) return;
+  history.inspectorSteps = true;
+  const push = history.pushState;
+  let acted = false;
+  const act = () => { acted = true; };
+  for (const type of ["pointerdown", "click", "keydown", "drop"]) window.addEventListener(type, act, true);
+  history.pushState = (data, unused, url) => {
+    const to = new URL(url, location.href);
+    // The path comes first: what stands behind it was written by the page before.
+    if (acted && to.pathname !== location.pathname) to.search = "";
+    (acted ? push : history.replaceState).call(history, data, unused, to.href);
+    acted = false;
+  };
+}
+oneStepForEachAct();
+
 // Components of one page speak to each other at once, without a round trip through the server.
 function tell(type, detail) {
   window.dispatchEvent(new CustomEvent("inspector-" + type, { detail }));

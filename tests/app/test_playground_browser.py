@@ -155,6 +155,20 @@ def test_a_sample_opens_by_one_click_and_its_link_opens_it_again(app_server: App
     )
     expect(page.locator(".source .name")).to_have_text("wiki_agent.json")
     page.wait_for_url(re.compile("sample=wiki_agent"))
+    settle(page)
+
+    # To another page and back is one step each.
+    page.get_by_role("link", name=words.leaks.PAGE).click()
+    expect(page.get_by_text(words.leaks.EMPTY_TITLE)).to_be_visible()
+    settle(page)
+    page.get_by_role("link", name=words.common.PAGE_PLAYGROUND).click()
+    page.wait_for_url(re.compile("/[?]sample=wiki_agent"))
+    settle(page)
+    page.go_back()
+    expect(page.get_by_text(words.leaks.EMPTY_TITLE)).to_be_visible()
+    settle(page)
+    page.go_back()
+    expect(page.locator(".source .name")).to_have_text("wiki_agent.json")
 
 
 def test_rubbish_is_said_in_a_sentence_and_what_was_open_stays(app_server: AppServer, open_page: OpenPage) -> None:
