@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,6 +23,7 @@ from modelcontext_core.contextstate import (
     MemoryStore,
     PayloadRow,
     SessionHead,
+    SessionNotFoundError,
     VerifyReport,
     open_store,
     to_json,
@@ -280,8 +281,7 @@ def _payload_cells(row: PayloadRow) -> Sequence[str]:
 
 def _verify(arguments: argparse.Namespace) -> int:
     with _opened(arguments.store) as store:
-        names = arguments.sessions or [head.session_id for head in _all_heads(store)]
-        reports = [store.verify(name) for name in names]
+        reports = [store.verify(name) for name in arguments.sessions] or [*_all_reports(store)]
     if arguments.json:
         print_json({"ok": all(report.ok for report in reports), "sessions": list(map(_report_json, reports))}, indent=2)
     else:
@@ -290,6 +290,16 @@ def _verify(arguments: argparse.Namespace) -> int:
             _print_lines([f"{report.session_id}: {counts}, {count(len(report.breaks), 'break')}"])
             _print_lines(f"  {item.kind}: {item.where}: {item.text}" for item in report.breaks)
     return EXIT_OK if all(report.ok for report in reports) else EXIT_FOUND
+
+
+def _all_reports(store: ContextStore) -> Iterator[VerifyReport]:
+    """Of every session, also where a head is damaged; what is deleted meanwhile is left out."""
+    after = ""
+    while page := store.session_ids(after=after, limit=_PAGE):
+        for name in page:
+            with suppress(SessionNotFoundError):
+                yield store.verify(name)
+        after = page[-1]
 
 
 def _report_json(report: VerifyReport) -> dict[str, Any]:

@@ -37,10 +37,10 @@ def request_fingerprint(request: CommitRequest, data_digests: Sequence[str] | No
     return state.digest()
 
 
-def is_same_request(request: CommitRequest, fingerprint: bytes) -> bool:
+def is_same_request(request: CommitRequest, fingerprint: bytes, data_digests: Sequence[str] | None = None) -> bool:
     """Whether `request`, which nobody validated, is the one of this fingerprint."""
     try:
-        return request_fingerprint(request) == fingerprint
+        return request_fingerprint(request, data_digests) == fingerprint
     except (InvalidRecordError, TypeError, AttributeError):
         # Not even of the right types: nothing like it was ever stored.
         return False

@@ -124,6 +124,22 @@ def test_verify_exits_1_when_something_is_broken(run: Run, database: Path) -> No
     assert (1, [False, True]) == (report.code, [row["ok"] for row in report.json["sessions"]])
 
 
+def test_verify_checks_every_session_although_a_head_is_damaged(run: Run, database: Path) -> None:
+    """The listing fails at the damaged head; what is to say what is broken does not."""
+    connection = sqlite3.connect(database, isolation_level=None)
+    connection.execute("UPDATE cs_session SET binding = x'00' WHERE id = 's'")
+    connection.close()
+
+    report = run("verify", database)
+
+    assert 1 == report.code
+    assert [
+        "s: 0 checkpoints, 0 events, 0 payloads, 1 break",
+        "  head: head: what is stored of it cannot be read",
+        "t: 1 checkpoints, 1 events, 0 payloads, 0 breaks",
+    ] == report.text.splitlines()
+
+
 def test_an_export_imports_again(run: Run, database: Path, tmp_path: Path) -> None:
     """To a file or to the output; an import makes a store only when told to, and again is a no-op."""
     exported, other = tmp_path / "s.jsonl", tmp_path / "other.db"

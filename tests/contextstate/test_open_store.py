@@ -47,6 +47,20 @@ def test_an_unknown_address_says_which_are_known(url: str) -> None:
         open_store(url)
 
 
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_a_name_that_no_file_or_host_can_have_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """What comes before a NUL is not taken for the whole name, so no other file is made."""
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(StoreError, match="no file can have this name"):
+        open_store(f"sqlite:///{name}")
+    with pytest.raises(StoreError, match="its address cannot be read"):
+        open_store(f"postgresql://{name}/x")
+    assert [] == list(tmp_path.iterdir())
+
+
 def test_limits_reach_the_store() -> None:
     """The bounds that are given to `open_store` are the store's."""
     store = open_store("memory:", Limits(commit_events=1))

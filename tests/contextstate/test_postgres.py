@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -162,6 +163,67 @@ def test_revoked_bytes_are_in_no_table_and_on_no_page(place: Place, operator: Op
     assert kept == store.get(kept.ref)
     with pytest.raises(PayloadRevokedError):
         store.get(revoked[0].ref)
+
+
+def test_a_revocation_by_somebody_who_may_not_rewrite_the_table_says_so(place: Place, operator: Operator) -> None:
+    """The server only warns then; the bytes are in no table any more, and the owner's repetition removes the rest."""
+    store, record = place.open(), payload(random.Random(6).randbytes(60_000))
+    store.put(record)
+    schema = str(conninfo_to_dict(place.url)["options"]).rpartition("=")[2]
+    operator.execute("DROP ROLE IF EXISTS guest")
+    operator.execute("CREATE ROLE guest LOGIN")
+    operator.execute(f"GRANT USAGE ON SCHEMA {schema} TO guest".encode())
+    operator.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO guest".encode())
+    guest = open_store(place.url.replace("tester@", "guest@"))
+
+    with pytest.raises(StoreError, match="was not rewritten: revoke again as its owner") as caught:
+        guest.revoke(record.ref)
+
+    assert "cs_bytes" in str(caught.value)
+    assert guest.status(record.ref).revoked
+    assert record.data[1000:1024] in b"".join(file.read_bytes() for file in _files(place, operator))
+    store.revoke(record.ref)
+    assert record.data[1000:1024] not in b"".join(file.read_bytes() for file in _files(place, operator))
+    guest.close()
+    operator.execute("DROP OWNED BY guest")
+
+
+def test_a_commit_of_many_payloads_takes_few_locks(place: Place, operator: Operator) -> None:
+    """The server has room for a few thousand locks in all: who would need many takes the store as a whole."""
+    held = []
+
+    def clock() -> datetime:
+        # A store asks for the time in the middle of its transaction.
+        (found,) = operator.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").fetchall()
+        held.append(found[0])
+        return datetime(2026, 3, 5, tzinfo=UTC)
+
+    store = open_store(place.url, clock=clock)
+    store.checkpoint(commit("few", "a", payloads=[payload(b"%d" % each, "a") for each in range(10)]))
+    store.checkpoint(commit("many", "b", payloads=[payload(b"%d" % each, "b") for each in range(200)]))
+
+    assert [13, 1] == held
+    assert 200 == store.head("b").payload_count
+    store.close()
+
+
+def test_a_connection_that_was_interrupted_is_not_used_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends a query from outside may leave its answer under way: the next call takes a new connection."""
+    store = place.open()
+    grow(store)
+    connection = store._connection._connection  # type: ignore[attr-defined]
+
+    def interrupted(steps: Iterator[object], *_: object) -> None:
+        monkeypatch.undo()
+        next(steps)  # the query is sent, its answer not waited for
+        raise TimeoutError
+
+    monkeypatch.setattr(connection, "wait", interrupted)
+    with pytest.raises(TimeoutError):
+        store.head("s")
+
+    assert 3 == store.head("s").revision.session
+    assert store.verify("s").ok
 
 
 def test_two_stores_in_one_database_keep_apart(place_maker: PlaceMaker) -> None:

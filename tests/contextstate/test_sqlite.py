@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,26 @@ def test_another_program_s_database_is_refused(path: Path) -> None:
         with pytest.raises(StoreError, match="no context store"):
             opened(path, ways)
     assert before == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE VIEW CS_session AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n",
+        "CREATE TRIGGER slow BEFORE INSERT ON cs_old BEGIN SELECT 1; END",
+        "CREATE VIRTUAL TABLE cs_session USING fts5(id)",
+    ],
+)
+def test_a_store_in_which_something_would_run_is_refused(path: Path, statement: str) -> None:
+    """A view in the place of a table may never end, a trigger may do anything: neither is asked for a row."""
+    SQLiteStore(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("ALTER TABLE cs_session RENAME TO cs_old")
+        connection.execute(statement)
+
+    for ways in (FOR_WRITING, FOR_READING):
+        with pytest.raises(StoreError, match="no context store: it has views or triggers"):
+            opened(path, ways)
 
 
 def test_an_empty_file_may_become_a_store_but_is_none_yet(path: Path) -> None:
@@ -329,6 +350,8 @@ def test_a_thousand_checkpoints_share_one_payload(path: Path) -> None:
     [
         "SELECT no FROM cs_session WHERE id = 's'",
         "SELECT no FROM cs_session WHERE id > 'a' AND id >= 'a' AND id < 'b' ORDER BY id LIMIT 10",
+        "SELECT id FROM cs_session WHERE id > 'a' AND id >= 'a' AND id < 'b' ORDER BY id LIMIT 10",
+        "SELECT session FROM cs_commit WHERE session_no = 1 AND session > 5 ORDER BY session LIMIT 10",
         "SELECT details FROM cs_commit WHERE session_no = 1 AND session > 5 ORDER BY session LIMIT 10",
         "SELECT fingerprint FROM cs_commit WHERE operation_id = 'x'",
         "SELECT body FROM cs_event WHERE session_no = 1 AND sequence > 5 ORDER BY sequence LIMIT 10",

@@ -122,6 +122,18 @@ CHANGES: dict[str, tuple[str, list[tuple[BreakKind, str]]]] = {
             (BreakKind.EVENTS, "event 6"),
         ],
     ),
+    "head beyond all counting": (
+        "UPDATE cs_session SET session = 4000000000000000000",
+        [(BreakKind.CHAIN, "checkpoints 4-4000000000000000000")],
+    ),
+    "more events than any list has": (
+        "UPDATE cs_commit SET events = 4000000000000000000, source = 4000000000000000000 WHERE session = 2",
+        [(BreakKind.EVENTS, "events 1-4000000000000000000")],
+    ),
+    "counter of a commit": (
+        "UPDATE cs_commit SET session = 4000000000000000000 WHERE session = 3",
+        [(BreakKind.CHAIN, "checkpoint 3"), (BreakKind.CHAIN, "checkpoint 4")],
+    ),
     "durable counter": (
         "UPDATE cs_commit SET durable = 9 WHERE session = 2",
         [(BreakKind.CHAIN, "checkpoint 2")],
@@ -196,6 +208,57 @@ def test_a_changed_row_is_named(
     assert all(item.text for item in report.breaks)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "durable = -3",
+        "durable = 9",
+        "events = -1",
+        "events = 1",
+        "events = 4000000000000000000",
+        "fingerprint = context_sha256",
+        "operation_id = 'stolen'",
+    ],
+)
+def test_a_commit_that_is_not_what_was_committed_is_not_exported(
+    damaged: tuple[ContextStore, Run], change: str
+) -> None:
+    """The copy would verify: the export names the checkpoint instead, and that no line has it."""
+    store, run = damaged
+    run(f"UPDATE cs_commit SET {change} WHERE session = 2")
+
+    with pytest.raises(DamagedStoreError, match="is not what was committed") as caught:
+        list(store.export("s"))
+    assert "checkpoint 2" == caught.value.where
+
+
+def test_an_event_that_was_changed_is_not_exported(damaged: tuple[ContextStore, Run]) -> None:
+    """An event that can be read, and is another one, is no event of the commit; a head of nothing is no session."""
+    store, run = damaged
+    (body,) = run("SELECT body FROM cs_event WHERE sequence = 4")[0]
+    run("UPDATE cs_event SET body = ? WHERE sequence = 4", bytes(body).replace(b"user", b"tool"))
+    assert "tool" == store.events("s", 3, 1)[0].role
+
+    with pytest.raises(DamagedStoreError, match="checkpoint 2: what is stored of it is not what was committed"):
+        list(store.export("s"))
+
+    run("UPDATE cs_session SET session = -5")
+    with pytest.raises(DamagedStoreError, match="head: it counts no checkpoint"):
+        list(store.export("s"))
+
+
+def test_a_damaged_head_hides_no_other_session(damaged: tuple[ContextStore, Run]) -> None:
+    """The ids are listed although a head cannot be read, and each session is verified by its id."""
+    store, run = damaged
+    store.checkpoint(commit("other", "t"))
+    run("UPDATE cs_session SET binding = ? WHERE id = 's'", b"x")
+
+    with pytest.raises(DamagedStoreError):
+        store.sessions()
+    assert (("s", "t"), ("t",), ("s",)) == (store.session_ids(), store.session_ids(after="s"), store.session_ids("s"))
+    assert [False, True] == [store.verify(name).ok for name in store.session_ids()]
+
+
 @pytest.mark.parametrize("column", ["details", "fingerprint", "context_sha256"])
 def test_any_flipped_byte_of_a_checkpoint_is_found(damaged: tuple[ContextStore, Run], column: str) -> None:
     """Whichever byte of a commit's row changes, the checkpoint is named."""
@@ -226,6 +289,27 @@ def test_damaged_bytes_are_refused_and_the_rest_stays_readable(damaged: tuple[Co
     assert 6 == len(store.events("s"))
     assert 3 == len(store.history("s", contexts=False))
     assert 6 == len(store.session("s").source)
+
+
+def test_what_stands_instead_of_a_number_is_not_quoted(tmp_path: Path) -> None:
+    """A counter that is a text is damage, whatever the text says; what comes before it is still checked."""
+    path = tmp_path / "store.db"
+    with closing(SQLiteStore(path)) as store:
+        fill(store)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE cs_commit SET session = '\x1b[2J' WHERE session = 3")
+        connection.execute("UPDATE cs_event SET sequence = '\x1b[2J' WHERE sequence = 6")
+
+    with closing(SQLiteStore(path, read_only=True)) as store:
+        report = store.verify("s")
+        assert [
+            (BreakKind.RECORD, "checkpoints"),
+            (BreakKind.CHAIN, "checkpoint 3"),
+            (BreakKind.HEAD, "checkpoints"),
+        ] == found(report)
+        assert 2 == report.checkpoints
+        with pytest.raises(DamagedStoreError, match="events: what is stored of it cannot be read"):
+            store.events("s")
 
 
 def test_sizes_that_are_no_numbers_are_damage(tmp_path: Path) -> None:

@@ -95,6 +95,10 @@ class ContextStore(Protocol):
         """Heads of the sessions whose id starts with `prefix`, by id in code point order; the key is the id."""
         ...
 
+    def session_ids(self, prefix: str = "", after: str = "", limit: int = DEFAULT_PAGE) -> tuple[str, ...]:
+        """The ids of `sessions` alone, which one session whose head is damaged does not hide."""
+        ...
+
     def history(
         self, session_id: str, after: int = 0, limit: int = DEFAULT_PAGE, *, contexts: bool = True
     ) -> tuple[HistoryEntry, ...]:

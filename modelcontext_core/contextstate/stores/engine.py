@@ -268,14 +268,17 @@ class StoreEngine(ABC):
     def sessions(
         self, prefix: str = "", after: str = "", limit: int = DEFAULT_PAGE, *, contexts: bool = True
     ) -> tuple[SessionHead, ...]:
-        _page(limit)
-        if after:
-            validation.identifier(after, "after")
-        if prefix and not validation.is_prefix(prefix):
+        if not _is_listed(prefix, after, limit):
             return ()
         with self._read() as rows:
             found = rows.list_sessions(prefix, after, limit)
             return tuple(self._head(rows, session, contexts) for session in found)
+
+    def session_ids(self, prefix: str = "", after: str = "", limit: int = DEFAULT_PAGE) -> tuple[str, ...]:
+        if not _is_listed(prefix, after, limit):
+            return ()
+        with self._read() as rows:
+            return tuple(rows.list_ids(prefix, after, limit))
 
     def history(
         self, session_id: str, after: int = 0, limit: int = DEFAULT_PAGE, *, contexts: bool = True
@@ -366,6 +369,14 @@ def _digest_of(ref: ContentRef) -> str:
     if not (isinstance(ref.ref, str) and is_ref(ref.ref)):
         raise PayloadNotFoundError(ref.ref)
     return ref.ref.removeprefix("sha256:")
+
+
+def _is_listed(prefix: str, after: str, limit: int) -> bool:
+    """Whether an id can begin with `prefix`; raises `InvalidRecordError` for a key or limit that cannot be one."""
+    _page(limit)
+    if after:
+        validation.identifier(after, "after")
+    return not prefix or validation.is_prefix(prefix)
 
 
 def _page(limit: int, after: int = 0) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from modelcontext_core.contextstate.errors import DamagedStoreError, SessionNotFoundError
+from modelcontext_core.contextstate.fingerprint import is_same_request
 from modelcontext_core.contextstate.jsonio import to_tree
+from modelcontext_core.contextstate.records import CommitRequest, SourceEvent
 from modelcontext_core.contextstate.refs import digest
 from modelcontext_core.contextstate.stores import steps
 from modelcontext_core.contextstate.stores.rows import CommitRow, HolderRow, ReadRows, Rows, SessionRow, to_request
@@ -26,6 +28,8 @@ def export(read: ReadRows, location: str, session_id: str) -> Iterator[bytes]:
     """
     with read() as rows:
         session = steps.find_session(rows, session_id)
+    if session.revision.session < 1:
+        raise DamagedStoreError(location, "head", "it counts no checkpoint")
     return _Export(read, location, session).lines()
 
 
@@ -61,10 +65,10 @@ class _Export:
                 raise SessionNotFoundError(self._session.session_id)
             raise self._damaged(f"checkpoint {revision}", "it is missing")
         row = found[0]
-        events = rows.events(self._session, row.revision.source - row.events, row.events)
         context = rows.context(self._session.number, row.context_sha256)
         if context is None or digest(context) != row.context_sha256:
             raise self._damaged(f"checkpoint {revision}", "its active context does not have its digest")
+        request = self._request(rows, row, context)
         lines = []
         if row.context_sha256 != self._context:
             self._context = row.context_sha256
@@ -74,12 +78,22 @@ class _Export:
             data, is_revoked = self._payload_bytes(rows, given.record.ref.sha256, given.had_data)
             revoked.append(is_revoked or given.record.revoked)
             lines.extend(data)
-        lines.append(self._commit_line(row, to_request(row, events, b"-"), revoked))
+        lines.append(self._commit_line(row, request, revoked))
         return lines
 
-    def _commit_line(self, row: CommitRow, request: object, revoked: list[bool]) -> bytes:
-        tree = to_tree(request)
-        tree["checkpoint"]["active_context"] = ""
+    def _request(self, rows: Rows, row: CommitRow, context: bytes) -> CommitRequest:
+        """The request that was committed. The file cannot tell another one: it would import, and verify there."""
+        events: Sequence[SourceEvent] = ()
+        if 0 < row.events <= row.revision.source:
+            events = rows.events(self._session, row.revision.source - row.events, row.events)
+        request = to_request(row, events, context)
+        digests = [given.record.ref.sha256 if given.had_data else "" for given in row.payloads]
+        if len(events) != row.events or not is_same_request(request, row.fingerprint, digests):
+            raise self._damaged(f"checkpoint {row.revision.session}", "what is stored of it is not what was committed")
+        return request
+
+    def _commit_line(self, row: CommitRow, request: CommitRequest, revoked: list[bool]) -> bytes:
+        tree = to_tree(replace(request, checkpoint=replace(request.checkpoint, active_context=b"")))
         for record, is_revoked in zip(tree.get("payloads", ()), revoked, strict=True):
             record["revoked"] = is_revoked
         given = [{"data": item.had_data, "revoked": item.record.revoked} for item in row.payloads]

@@ -140,9 +140,11 @@ class _MemoryRows:
         session = self.sessions.get(session_id)
         return None if session is None else session.row
 
+    def list_ids(self, prefix: str, after: str, limit: int) -> Sequence[str]:
+        return sorted(found for found in self.sessions if found > after and found.startswith(prefix))[:limit]
+
     def list_sessions(self, prefix: str, after: str, limit: int) -> Sequence[SessionRow]:
-        ids = sorted(found for found in self.sessions if found > after and found.startswith(prefix))
-        return [self.sessions[found].row for found in ids[:limit]]
+        return [self.sessions[found].row for found in self.list_ids(prefix, after, limit)]
 
     def find_operation(self, operation_id: str) -> bytes | None:
         return self._operations.get(operation_id)
@@ -164,6 +166,9 @@ class _MemoryRows:
         # The session counter of the first commit is 1, and there is no gap.
         found = self._numbers.get(session.number)
         return found.commits[after : after + limit] if found else ()
+
+    def commit_revisions(self, session: SessionRow, after: int, limit: int) -> Sequence[int]:
+        return [row.revision.session for row in self.commits(session, after, limit)]
 
     def events(self, session: SessionRow, after: int, limit: int) -> tuple[SourceEvent, ...]:
         found = self._numbers.get(session.number)

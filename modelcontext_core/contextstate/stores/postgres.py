@@ -37,6 +37,8 @@ _WORDS: Final = {
     "clustered": "",
 }
 _STORE_LOCK: Final = "store"
+# A writer that would need more has the store for itself.
+_MOST_LOCKS: Final = 50
 
 
 class PostgresStore(SQLStore):
@@ -63,7 +65,7 @@ class PostgresStore(SQLStore):
         migrate: bool = True,
     ) -> None:
         super().__init__(_location(dsn), limits, clock, read_only=read_only)
-        self._connection = _Connection(self._location, dsn)
+        self._connection: _Connection = _Connection(self._location, dsn)
         try:
             self._prepare(create and not read_only, migrate and not read_only)
         except BaseException:
@@ -94,7 +96,9 @@ class PostgresStore(SQLStore):
 
     def _take(self, locks: Sequence[str]) -> None:
         # One after the other, each a number made of its name and of the store's schema. With locks of its own a writer
-        # shares the store, without any it has the store for itself.
+        # shares the store, without any it has the store for itself. The server has room for some thousand locks in all.
+        if len(locks) > _MOST_LOCKS:
+            locks = ()
         for index, lock in enumerate((_STORE_LOCK, *locks)):
             name = hashlib.sha256(f"{self._schema} {lock}".encode()).digest()
             function = "pg_advisory_xact_lock_shared" if index == 0 and locks else "pg_advisory_xact_lock"
@@ -102,7 +106,13 @@ class PostgresStore(SQLStore):
 
     def _scrub(self) -> None:
         with self._lock:
-            self._connection.execute("VACUUM (FULL) cs_bytes")
+            warnings = self._connection.rewrite("cs_bytes")
+        if warnings:
+            raise StoreError(
+                self._location,
+                "the bytes are removed, but the table that held them was not rewritten: revoke again as its owner "
+                f"({'; '.join(warnings)})",
+            )
 
     def _size(self) -> int:
         rows = self._connection.execute(
@@ -116,8 +126,11 @@ class PostgresStore(SQLStore):
 def _location(dsn: str) -> str:
     """Where the store is, in words that hold no password."""
     try:
+        if "\0" in dsn:
+            # The driver would read the address up to there.
+            raise ValueError
         parts = conninfo_to_dict(dsn)
-    except psycopg.Error as error:
+    except (psycopg.Error, ValueError) as error:
         raise StoreError("postgresql", "its address cannot be read") from error
     return f"postgresql://{parts.get('host') or ''}/{parts.get('dbname') or ''}"
 
@@ -155,6 +168,9 @@ class _Connection:
             cursor = connection.execute(_psycopg(statement), parameters)
             return cursor.fetchall() if cursor.description is not None else ()
         except psycopg.Error as error:
+            if statement == "ROLLBACK":
+                # Interrupted at the wrong moment, it is of no use any more.
+                connection.close()
             raise self._translated(error, committing=statement == "COMMIT") from error
 
     def execute_many(self, statement: str, parameters: Iterable[Sequence[Any]]) -> None:
@@ -163,6 +179,22 @@ class _Connection:
                 cursor.executemany(_psycopg(statement), parameters)
         except psycopg.Error as error:
             raise self._translated(error) from error
+
+    def rewrite(self, table: str) -> list[str]:
+        """Rewrite a table without what was deleted; what the server warns of. Whose table it is not, it only warns."""
+        warnings: list[str] = []
+
+        def note(said: psycopg.errors.Diagnostic) -> None:
+            if said.severity_nonlocalized == "WARNING":
+                warnings.append(str(said.message_primary))
+
+        connection = self._live()
+        connection.add_notice_handler(note)
+        try:
+            self.execute(f"VACUUM (FULL) {table}")
+        finally:
+            connection.remove_notice_handler(note)
+        return warnings
 
     def close(self) -> None:
         self._closed = True

@@ -133,6 +133,10 @@ class Rows(Protocol):
         """Sessions whose id starts with `prefix`, after `after`, by id."""
         ...
 
+    def list_ids(self, prefix: str, after: str, limit: int) -> Sequence[str]:
+        """The ids of `list_sessions` alone."""
+        ...
+
     def find_operation(self, operation_id: str) -> bytes | None:
         """The fingerprint of the commit that used this key."""
         ...
@@ -147,6 +151,10 @@ class Rows(Protocol):
 
     def commits(self, session: SessionRow, after: int, limit: int) -> Sequence[CommitRow]:
         """Commits with a session counter above `after`, oldest first."""
+        ...
+
+    def commit_revisions(self, session: SessionRow, after: int, limit: int) -> Sequence[int]:
+        """The session counters of `commits` alone, as they are found; fewer than `limit` may have more after them."""
         ...
 
     def events(self, session: SessionRow, after: int, limit: int) -> tuple[SourceEvent, ...]:

@@ -79,14 +79,19 @@ class SQLRows:
         rows = self._run(f"{_SESSION} WHERE id = ?", (session_id,))
         return self._reader.session(rows[0]) if rows else None
 
+    def list_ids(self, prefix: str, after: str, limit: int) -> Sequence[str]:
+        return self._reader.ids(self._listed("SELECT id FROM cs_session", prefix, after, limit))
+
     def list_sessions(self, prefix: str, after: str, limit: int) -> Sequence[SessionRow]:
+        return [self._reader.session(row) for row in self._listed(_SESSION, prefix, after, limit)]
+
+    def _listed(self, select: str, prefix: str, after: str, limit: int) -> Sequence[Sequence[Any]]:
         condition, parameters = "id > ? AND id >= ?", [after, prefix]
         bound = upper_bound(prefix)
         if bound is not None:
             condition += " AND id < ?"
             parameters.append(bound)
-        rows = self._run(f"{_SESSION} WHERE {condition} ORDER BY id LIMIT ?", (*parameters, limit))
-        return [self._reader.session(row) for row in rows]
+        return self._run(f"{select} WHERE {condition} ORDER BY id LIMIT ?", (*parameters, limit))
 
     def find_operation(self, operation_id: str) -> bytes | None:
         rows = self._run("SELECT fingerprint FROM cs_commit WHERE operation_id = ?", (operation_id,))
@@ -133,6 +138,14 @@ class SQLRows:
             f"{_COMMIT} WHERE session_no = ? AND session > ? ORDER BY session LIMIT ?", (session.number, after, limit)
         )
         return [self._reader.commit(session.session_id, row) for row in rows]
+
+    def commit_revisions(self, session: SessionRow, after: int, limit: int) -> Sequence[int]:
+        return self._reader.revisions(
+            self._run(
+                "SELECT session FROM cs_commit WHERE session_no = ? AND session > ? ORDER BY session LIMIT ?",
+                (session.number, after, limit),
+            )
+        )
 
     def events(self, session: SessionRow, after: int, limit: int) -> tuple[SourceEvent, ...]:
         rows = self._run(

@@ -42,6 +42,11 @@ _WORDS: Final = {
 }
 # A reader waits for the end of a commit only.
 _READER_BUSY_SECONDS: Final = 10.0
+# What would run when a table is read or written, and may never end. Nothing of ours does.
+_RUNS: Final = (
+    "SELECT 1 FROM sqlite_master WHERE lower(tbl_name) LIKE 'cs\\_%' ESCAPE '\\' "
+    "AND sql NOT LIKE 'CREATE TABLE%' AND sql NOT LIKE 'CREATE INDEX%'"
+)
 _DAMAGE: Final = {
     sqlite3.SQLITE_CORRUPT: "its file is damaged: take a copy, then export the sessions that verify",
     sqlite3.SQLITE_NOTADB: "it is no SQLite database, or the beginning of its file is damaged",
@@ -101,6 +106,7 @@ class SQLiteStore(SQLStore):
         run("PRAGMA secure_delete = ON")
         run("PRAGMA synchronous = FULL")
         run("PRAGMA temp_store = MEMORY")
+        run("PRAGMA trusted_schema = OFF")
         self._version(create)  # before anything is written: what is no store stays as it is
         self._page_size = int(run("PRAGMA page_size")[0][0])
         if self._read_only:
@@ -117,6 +123,8 @@ class SQLiteStore(SQLStore):
     def _version(self, create: bool) -> int:
         run = self._connection.execute
         tables = {name for (name,) in run("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if run(_RUNS):
+            raise StoreError(self._location, "it is no context store: it has views or triggers where tables should be")
         if "cs_schema" in tables:
             return schema_version(run, self._location)
         if tables or not create:
@@ -170,6 +178,13 @@ class _Connection:
 
     def __init__(self, location: str, path: Path, *, create: bool, patience: float) -> None:
         self._location = location
+        try:
+            nameable = b"\0" not in os.fsencode(path)
+        except UnicodeEncodeError:
+            nameable = False
+        if not nameable:
+            # SQLite would take the name up to the NUL: another file.
+            raise StoreError(location, "no file can have this name")
         if not create and not path.exists():
             raise StoreError(location, "there is no such file")
         # Never mode=ro: a reader that comes after a crash must be able to finish the interrupted commit. What is read

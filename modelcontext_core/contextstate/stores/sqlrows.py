@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import Any, Final, TypeVar
 
 from modelcontext_core.contextstate.errors import DamagedStoreError, InvalidRecordError
@@ -153,9 +154,18 @@ class RowReader:
             ),
         )
 
+    def ids(self, rows: Sequence[Sequence[Any]]) -> list[str]:
+        """From id."""
+        return self._guard("head", lambda: [_str(value) for (value,) in rows])
+
+    def revisions(self, rows: Sequence[Sequence[Any]]) -> list[int]:
+        """From session, up to the first that is none."""
+        found = list(takewhile(lambda value: isinstance(value, int), (value for (value,) in rows)))
+        return self._guard("checkpoints", lambda: [_int(rows[0][0])]) if rows and not found else found
+
     def commit(self, session_id: str, row: Sequence[Any]) -> CommitRow:
         """From the columns of `cs_commit` after `session_no`."""
-        return self._guard(f"checkpoint {row[0]}", lambda: _commit(session_id, row))
+        return self._guard(_numbered("checkpoint", row[0]), lambda: _commit(session_id, row))
 
     def event(self, session_id: str, row: Sequence[Any]) -> SourceEvent:
         """From sequence, body."""
@@ -169,7 +179,7 @@ class RowReader:
             to_tree(event)  # checks the types
             return event
 
-        return self._guard(f"event {sequence}", read)
+        return self._guard(_numbered("event", sequence), read)
 
     def payload(self, row: Sequence[Any]) -> PayloadState:
         """From no, sha256, size, revoked, retention, and whether there are bytes."""
@@ -238,6 +248,11 @@ def _unpack_text(data: Any) -> str:
 
 def _time(micros: Any) -> datetime:
     return _EPOCH + timedelta(microseconds=_int(micros))
+
+
+def _numbered(name: str, number: Any) -> str:
+    # What stands there instead of a number is quoted nowhere.
+    return f"{name} {number}" if isinstance(number, int) else f"{name}s"
 
 
 def _payload_name(sha256: Any) -> str:

@@ -91,9 +91,9 @@ class SQLStore(StoreEngine):
                 # The same thread again: an import that reads what this store exports.
                 yield self._open_rows
                 return
-            self._connection.execute(begin)
-            self._open_rows = self._rows()
             try:
+                self._connection.execute(begin)
+                self._open_rows = self._rows()
                 if locks is not None:
                     self._take(locks)
                 yield self._open_rows

@@ -51,7 +51,7 @@ class _Verify:
     def __init__(self, read: ReadRows, session: SessionRow) -> None:
         self._read = read
         self._session = session
-        self._breaks: list[Break] = []
+        self._breaks: dict[tuple[BreakKind, str], Break] = {}
         self._previous: CommitRow | None = None
         self._events = 0
         self._checkpoints = 0
@@ -61,12 +61,7 @@ class _Verify:
         session = self._session
         for text in faults:
             self._found(BreakKind.STORE, "store", text)
-        for revision in range(1, session.revision.session + 1):
-            row = None
-            with self._reading(BreakKind.RECORD, f"checkpoint {revision}") as rows:
-                row = self._commit(rows, revision)
-            # None for a commit that is broken itself: it says nothing about the next one.
-            self._previous = row
+        self._commits()
         with self._reading(BreakKind.HEAD, "head") as rows:
             self._head(rows)
         self._holders()
@@ -75,13 +70,12 @@ class _Verify:
             checkpoints=self._checkpoints,
             events=self._events,
             payloads=self._payloads,
-            breaks=tuple(self._breaks),
+            breaks=tuple(self._breaks.values()),
         )
 
     def _found(self, kind: BreakKind, where: str, text: str) -> None:
         # One place may be come by from several sides.
-        if not any((known.kind, known.where) == (kind, where) for known in self._breaks):
-            self._breaks.append(Break(kind=kind, where=where, text=text))
+        self._breaks.setdefault((kind, where), Break(kind=kind, where=where, text=text))
 
     @contextmanager
     def _reading(self, kind: BreakKind, where: str) -> Iterator[Rows]:
@@ -96,6 +90,41 @@ class _Verify:
             self._found(BreakKind.PAYLOAD if named.startswith("payload") else kind, named, error.text)
 
     # ---- one commit
+
+    def _commits(self) -> None:
+        """Each commit that is there, and each gap: a damaged head may count more of them than anybody can try."""
+        last = self._session.revision.session
+        expected = 1
+        for revision in self._revisions():
+            if revision > last:
+                break
+            self._gap(expected, revision - 1)
+            row = None
+            with self._reading(BreakKind.RECORD, f"checkpoint {revision}") as rows:
+                row = self._commit(rows, revision)
+            # None for a commit that is broken itself: it says nothing about the next one.
+            self._previous = row
+            expected = revision + 1
+        self._gap(expected, last)
+
+    def _revisions(self) -> Iterator[int]:
+        after = 0
+        while True:
+            page: Sequence[int] = ()
+            with self._reading(BreakKind.RECORD, "checkpoints") as rows:
+                page = rows.commit_revisions(self._session, after, _BATCH)
+            yield from page
+            if not page:
+                return
+            after = page[-1]
+
+    def _gap(self, first: int, last: int) -> None:
+        if first <= last:
+            self._previous = None
+            where, text = f"checkpoints {first}-{last}", "the checkpoints are missing"
+            if first == last:
+                where, text = f"checkpoint {first}", "the checkpoint is missing"
+            self._found(BreakKind.CHAIN, where, text)
 
     def _commit(self, rows: Rows, revision: int) -> CommitRow | None:
         where = f"checkpoint {revision}"
@@ -137,7 +166,8 @@ class _Verify:
             self._found(BreakKind.EVENTS, error.where or f"events {first}-{row.revision.source}", error.text)
             return None
         self._events += len(events)
-        if [event.id.sequence for event in events] != list(range(first, row.revision.source + 1)):
+        # The number first: a damaged one may be larger than any list.
+        if len(events) != row.events or any(event.id.sequence != at for at, event in enumerate(events, start=first)):
             self._found(BreakKind.EVENTS, f"events {first}-{row.revision.source}", "some are missing or out of order")
             return None
         return events
