@@ -14,6 +14,7 @@ from html import escape
 
 from modelcontext_core import jsontext
 from modelcontext_core.grammar import (
+    TAG,
     HandleToken,
     Space,
     attributes,
@@ -113,6 +114,8 @@ class Restorer:
         space, number = token.space, token.number
         if space != "chunk":
             durable = self._spaces.durable_text(space, number)
+            if durable is not None and space == "web" and "<" in durable:
+                durable = TAG.sub(_percent_encoded, durable)
             return None if durable is None else Restored(durable, is_uri=space not in ("web", "resource"))
         address = self._chunk_address(number)
         if address is None:
@@ -127,3 +130,8 @@ class Restorer:
         if chunk.knowledge_id:
             return self._spaces.uri("document", chunk.knowledge_id)
         return self._spaces.uri("chunk", chunk.chunk_id)
+
+
+def _percent_encoded(tag: re.Match[str]) -> str:
+    """A tag in the address of a page, as an address spells it: pages choose their addresses, and none may cite."""
+    return tag[0].replace("<", "%3C").replace(">", "%3E")

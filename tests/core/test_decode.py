@@ -233,6 +233,15 @@ def test_a_bracket_of_the_prose_completes_no_restored_opener() -> None:
     assert "https://e.com/<ref x" == made.decode_output_text("url://1 x>")
 
 
+def test_no_address_cites() -> None:
+    """A page chooses its address; a tag in it is spelt as addresses spell it, in prose and as the target of a link."""
+    made = Registry()
+    made.register_web("https://e.com/<kb/chunk_id='c-1'/>?a<b>c", "W")
+
+    assert "see https://e.com/%3Ckb/chunk_id='c-1'/%3E?a<b>c." == made.decode_output_text("see url://1.")
+    assert "](https://e.com/%3Ckb/chunk_id='c-1'/%3E?a<b>c" == made.decode_output_text("](url://1")
+
+
 def test_short_handles_are_not_read_in_urls(registry: Registry) -> None:
     """From a `://` that is no scheme handle's to the character that ends a link."""
     assert "https://e.com/i1 issue-1" == registry.decode_output_text("https://e.com/i1 i1")
