@@ -1,8 +1,9 @@
 """Clients that replay recorded answers, for the recipes of the documentation: no vendor's SDK is needed to run them.
 
 They offer what the recipes use of the clients of OpenAI and Anthropic: one method that takes the request and gives an
-answer or its stream, plain or asynchronous. Each keeps the requests that it was sent. The recordings are made up, in
-the shape in which the vendors' APIs send them; handles are cut where a stream may cut them.
+answer or its stream, plain or asynchronous. Each keeps the requests that it was sent. Anthropic's has a last answer,
+too, for the request that holds results of its calls. The recordings are made up, in the shape in which the vendors'
+APIs send them; handles are cut where a stream may cut them.
 """
 
 from __future__ import annotations
@@ -108,6 +109,12 @@ ANTHROPIC_ANSWER = _MESSAGE | {
 }
 
 
+ANTHROPIC_LAST_ANSWER = _MESSAGE | {
+    "stop_reason": "end_turn",
+    "content": [{"type": "text", "text": 'Your lead signs it <ref id="chunk://1"/>, see doc://1.'}],
+}
+
+
 def _block(index: int, block: dict[str, Any], *deltas: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {"type": "content_block_start", "index": index, "content_block": block},
@@ -177,15 +184,17 @@ def _records(value: Any) -> Any:
 class _Replay:
     """Answers every request with the recording, and keeps the requests as they would go over the wire."""
 
-    def __init__(self, answer: dict[str, Any], stream: list[dict[str, Any]]) -> None:
+    def __init__(self, answer: dict[str, Any], stream: list[dict[str, Any]], last: dict[str, Any]) -> None:
         self._answer = answer
+        self._last = last
         self._stream = stream
         self.requests: list[dict[str, Any]] = []
 
     def create(self, **request: Any) -> Any:
         """The whole answer, or with `stream=True` an iterator of its pieces."""
         self.requests.append(json.loads(json.dumps(request)))
-        return self._pieces() if request.get("stream") else _records(self._answer)
+        called = "toolu_a" in json.dumps(request)
+        return self._pieces() if request.get("stream") else _records(self._last if called else self._answer)
 
     async def create_async(self, **request: Any) -> Any:
         """The same of the asynchronous clients: awaited, and an asynchronous iterator."""
@@ -201,13 +210,13 @@ class _Replay:
 
 
 def _openai(*, asynchronous: bool) -> SimpleNamespace:
-    replay = _Replay(OPENAI_ANSWER, OPENAI_STREAM)
+    replay = _Replay(OPENAI_ANSWER, OPENAI_STREAM, OPENAI_ANSWER)
     completions = SimpleNamespace(create=replay.create_async if asynchronous else replay.create)
     return SimpleNamespace(chat=SimpleNamespace(completions=completions), requests=replay.requests)
 
 
 def _anthropic(*, asynchronous: bool) -> SimpleNamespace:
-    replay = _Replay(ANTHROPIC_ANSWER, ANTHROPIC_STREAM)
+    replay = _Replay(ANTHROPIC_ANSWER, ANTHROPIC_STREAM, ANTHROPIC_LAST_ANSWER)
     messages = SimpleNamespace(create=replay.create_async if asynchronous else replay.create)
     return SimpleNamespace(messages=messages, requests=replay.requests)
 
