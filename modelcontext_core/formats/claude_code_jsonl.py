@@ -113,7 +113,8 @@ class _Log:
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
         self.places: dict[str, _Place] = {}
-        self.main: _Thread | None = None
+        self.main: _Thread | None = None  # of the session that was spoken in last
+        self.sessions: dict[str, _Thread] = {}
         self.agents: dict[str, _Thread] = {}
         self.title = ""
         self.branches = 0
@@ -137,9 +138,15 @@ class _Log:
 
     # -- which conversation --------------------------------------------------------------------------------------
 
-    def _main(self) -> _Thread:
-        if self.main is None:
-            self.main = _Thread(self.builder.conversation(id=""), "")
+    def _main(self, line: Node) -> _Thread:
+        """The main conversation of a line's session: a file may hold several sessions, one after another."""
+        session = line.get("sessionId").label
+        if session in self.sessions:
+            self.main = self.sessions[session]
+        elif self.main is None or (session and self.sessions):
+            self.main = _Thread(self.builder.conversation(id=session if self.main else ""), "")
+        if session:
+            self.sessions.setdefault(session, self.main)
         return self.main
 
     def _agent(self, agent: str) -> _Thread:
@@ -160,8 +167,10 @@ class _Log:
                 return place.thread
             return self._agent(agent or line.get("uuid").label or "sidechain")
         if place is not None and not place.thread.agent:
+            if line.get("sessionId").label:  # a resumed session goes on under another id
+                self.sessions.setdefault(line.get("sessionId").label, place.thread)
             return place.thread
-        return self._main()
+        return self._main(line)
 
     def _fork(self, line: Node, thread: _Thread, place: _Place, identity: str) -> _Thread:
         """The thread that a spoken line belongs to: a new branch when its parent was answered by something else."""
@@ -230,7 +239,7 @@ class _Log:
     def _beside(self, line: Node, kind: str) -> None:
         """Tell the texts of a line that nobody said."""
         if kind in _TITLES and line.get(_TITLES[kind]).text:
-            self.title = line.get(_TITLES[kind]).text
+            self._take_title(line, line.get(_TITLES[kind]).text)
             if kind != "summary":
                 return
         place = self.places.get(line.get("parentUuid").label)
@@ -246,10 +255,19 @@ class _Log:
         if thread is not None and line.get("uuid").text:
             self.places.setdefault(line.get("uuid").text, _Place(thread, 0))
 
+    def _take_title(self, line: Node, title: str) -> None:
+        """A title belongs to the session that it names, or whose message it names; else to the file's last one."""
+        place = self.places.get(line.get("leafUuid").label)
+        owner = self.sessions.get(line.get("sessionId").label) or (place.thread if place is not None else None)
+        if owner is not None and owner in self.sessions.values():
+            owner.conversation.title = title
+        else:
+            self.title = title
+
     def finish(self) -> None:
         """Give the main conversation its title."""
         if self.main is not None:
-            self.main.conversation.title = self.title
+            self.main.conversation.title = self.main.conversation.title or self.title
         elif self.title and self.agents:
             next(iter(self.agents.values())).conversation.title = self.title
 

@@ -177,7 +177,8 @@ def _unreadable(layout: Layout, readers: Sequence[Reader], notices: NoticeList) 
     if layout.container == "sqlite":
         return UnreadableTrace("this is a SQLite database of an unknown kind", position="byte 0")
     if layout.container == "eventstream":
-        return UnreadableTrace("these are binary event frames of an unknown kind", position="byte 0")
+        what = "of an unknown kind" if layout.sample[0].data else "of which none is whole"
+        return UnreadableTrace(f"these are binary event frames {what}", position="byte 0")
     keys: set[str] = set()
     queue = [document.root for document in layout.sample]
     for node in queue:  # grows while it is walked

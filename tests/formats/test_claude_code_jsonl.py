@@ -97,3 +97,17 @@ def test_an_answer_that_stands_in_the_log_again_is_told_once() -> None:
 
     assert [message.content for message in trace.conversations[0].messages] == ["Done."]
     assert [notice.kind for notice in trace.notices] == ["merged"]
+
+
+def test_several_sessions_in_one_file_stay_apart() -> None:
+    """A line of another session whose parent is unknown begins a conversation; one with a known parent goes on."""
+    lines = [
+        '{"type":"user","uuid":"1","parentUuid":null,"sessionId":"A","message":{"role":"user","content":"One"}}',
+        '{"type":"ai-title","aiTitle":"First","sessionId":"A"}',
+        '{"type":"user","uuid":"2","parentUuid":null,"sessionId":"B","message":{"role":"user","content":"Two"}}',
+        '{"type":"user","uuid":"3","parentUuid":"1","sessionId":"C","message":{"role":"user","content":"Three"}}',
+    ]
+    conversations = read("\n".join(lines).encode()).conversations
+
+    assert [[message.content for message in c.messages] for c in conversations] == [["One", "Three"], ["Two"]]
+    assert [c.title for c in conversations] == ["First", ""]

@@ -154,6 +154,8 @@ def test_bytes_that_are_not_utf8_are_shown_and_counted() -> None:
         (zipped(), "the zip holds no file"),
         (zipped(("a/", b"")), "the zip holds no file"),
         (zipped(("a.json", b"")), "a.json: the file is empty"),
+        (b"trace.json".ljust(257, b"\0") + b"ustar" + b"\0" * 250 + ONE, "a tar archive"),
+        (b"data: [DONE]\n\n", "server-sent events without any data"),
         (b"PK\x03\x04 and nothing more", "the list of its files, which stands at its end, is missing"),
     ],
     ids=lambda value: None if isinstance(value, bytes) else value,

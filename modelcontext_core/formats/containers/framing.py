@@ -43,6 +43,7 @@ _MAGIC: Final = {
     b"BZh": "a bzip2 archive",
     b"\x28\xb5\x2f\xfd": "a zstd archive",
     b"7z\xbc\xaf": "a 7-Zip archive",
+    b"Rar!": "a RAR archive",
     b"\xfd7zXZ": "an xz archive",
     b"PAR1": "a Parquet file",
 }
@@ -71,6 +72,8 @@ def look(source: Source, report: Report) -> Layout:
         return Layout(container="sqlite", sample=[Document(head)])
     if looks_like_eventstream(head):
         return Layout(container="eventstream", sample=_first(_documents_of_frames(iter([head]), _ignore)))
+    if head[257:262] == b"ustar":
+        raise UnreadableTrace("this is a tar archive, which is not opened: unpack it first", position="byte 0")
     body = head.strip(_BLANKS) if source.complete else head.lstrip(_BLANKS)
     if not body:
         raise UnreadableTrace("the source is empty", position="byte 0")
@@ -83,7 +86,10 @@ def look(source: Source, report: Report) -> Layout:
         else:
             return Layout(container="json", sample=[whole], whole=whole)
     if looks_like_sse(head):
-        return Layout(container="sse", sample=_first(documents_of_events(iter([head]), _ignore, cut=True)))
+        sample = _first(documents_of_events(iter([head]), _ignore, cut=True))
+        if source.complete and not sample[0].data and not any(documents_of_events(iter([head]), _ignore)):
+            raise UnreadableTrace("these are server-sent events without any data", position="byte 0")
+        return Layout(container="sse", sample=sample)
     if _looks_like_lines(body, complete=source.complete):
         return Layout(container="lines", sample=_first(_documents_of_lines(iter([head]), _ignore, last=False)))
     if body[:1] in (b"{", b"["):
