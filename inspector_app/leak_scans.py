@@ -24,13 +24,12 @@ from modelcontext_core.formats.base import Trace
 from modelcontext_core.leak_report.baseline import Baseline, Judged, judge
 from modelcontext_core.leak_report.batch import Progress, ScanResult, Settings, named_traces, scan_files
 from modelcontext_core.leak_report.encoded import encoded_conversations
-from modelcontext_core.leak_report.report import RowKey
 from modelcontext_core.leak_report.report_json import SavedReport, dump_report, load_report
 from modelcontext_core.leak_report.runners import locally
 from modelcontext_core.leak_report.sarif import sarif_log
 from modelcontext_core.leak_report.suggestions import Comparison, apply, compare
 from modelcontext_core.leak_report.tasks import Piece, make_tasks, pieces_of
-from modelcontext_core.leak_report.trace_scan import Occurrence
+from modelcontext_core.leak_report.trace_scan import Occurrence, RowKey
 from modelcontext_core.leaks import IdentifierLeak
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
 

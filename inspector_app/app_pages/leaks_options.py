@@ -15,7 +15,7 @@ from inspector_app.views import leaks
 from modelcontext_core.detectors import DETECTORS, Detectors, PatternError, UserPattern
 from modelcontext_core.errors import PolicyError
 from modelcontext_core.leak_report.baseline import Baseline, BaselineError
-from modelcontext_core.leak_report.report import LeakReport
+from modelcontext_core.leak_report.rows import LeakReport
 from modelcontext_core.leak_report.trace_scan import Occurrence
 from modelcontext_core.policies import ToolPolicies
 

@@ -20,7 +20,7 @@ from inspector_app.page_state.leaks import Known, LeaksState, LeakView
 from inspector_app.views import leak_figures, leaks
 from inspector_app.views.hidden import displayable, one_line
 from inspector_app.views.linked import Part, view_part
-from modelcontext_core.leak_report.report import LeakReport
+from modelcontext_core.leak_report.rows import LeakReport
 from modelcontext_core.leak_report.trace_scan import Occurrence
 
 __all__ = ["work_area"]

@@ -35,8 +35,8 @@ from modelcontext_core.errors import ModelContextError
 from modelcontext_core.files import write_whole
 from modelcontext_core.leak_report.baseline import Baseline, Judged, judge
 from modelcontext_core.leak_report.batch import ScanResult, Settings, scan_files
-from modelcontext_core.leak_report.report import LeakReport
 from modelcontext_core.leak_report.report_json import SavedReport, dump_report, load_report, report_json
+from modelcontext_core.leak_report.rows import LeakReport
 from modelcontext_core.leak_report.runners import locally
 from modelcontext_core.leak_report.sarif import sarif_log
 from modelcontext_core.leak_report.suggestions import Suggestion, apply

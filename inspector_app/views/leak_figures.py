@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from inspector_app import words
 from inspector_app.views.hidden import one_line
-from modelcontext_core.leak_report.report import LeakReport
+from modelcontext_core.leak_report.rows import LeakReport
 
 __all__ = ["along", "top"]
 

@@ -11,9 +11,9 @@ from inspector_app.views.hidden import displayable, one_line
 from inspector_app.views.spreadsheet import csv_file
 from inspector_app.words.common import OurName
 from modelcontext_core.leak_report.baseline import Baseline, Judged
-from modelcontext_core.leak_report.report import Counts, LeakReport, RowKey
+from modelcontext_core.leak_report.rows import Counts, LeakReport
 from modelcontext_core.leak_report.suggestions import Comparison, Suggestion, advice_for
-from modelcontext_core.leak_report.trace_scan import Occurrence
+from modelcontext_core.leak_report.trace_scan import Occurrence, RowKey
 
 __all__ = [
     "COLUMNS",

@@ -8,6 +8,7 @@
 - `baseline`, `report_json`, `sarif`: what was accepted, the report as a file, findings for code scanning
 """
 
-from modelcontext_core.leak_report.report import Collector, Counts, Coverage, LeakReport, Totals, merge, merged, scan
+from modelcontext_core.leak_report.report import Collector, merge, merged, scan
+from modelcontext_core.leak_report.rows import Counts, Coverage, LeakReport, Totals
 
 __all__ = ["Collector", "Counts", "Coverage", "LeakReport", "Totals", "merge", "merged", "scan"]

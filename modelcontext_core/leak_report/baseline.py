@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from modelcontext_core.errors import ModelContextError
-from modelcontext_core.leak_report.report import Counts, LeakReport, RowKey
+from modelcontext_core.leak_report.rows import Counts, LeakReport
+from modelcontext_core.leak_report.trace_scan import RowKey
 
 __all__ = ["Accepted", "Baseline", "BaselineError", "Judged", "describe", "judge"]
 

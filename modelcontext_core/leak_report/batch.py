@@ -19,7 +19,8 @@ from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Trace
 from modelcontext_core.leak_report.measure import NOTHING, Effect, measure, tools_of
-from modelcontext_core.leak_report.report import Collector, LeakReport
+from modelcontext_core.leak_report.report import Collector
+from modelcontext_core.leak_report.rows import LeakReport
 from modelcontext_core.leak_report.runners import Runner
 from modelcontext_core.leak_report.suggestions import (
     ProposalKey,

@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from modelcontext_core.encode import Encoder
 from modelcontext_core.formats.base import Conversation, Trace
 from modelcontext_core.limits import MAX_MESSAGES_PER_CONVERSATION
+from modelcontext_core.mcp import encode_tools
 from modelcontext_core.messages import Message, Tool
 from modelcontext_core.policies import ToolPolicies
 from modelcontext_core.registry import Registry, Span
+from modelcontext_core.sources import HandleSpaces
 
 __all__ = [
     "NOTHING_BEFORE",
     "EncodedConversation",
     "Preceding",
+    "changed_texts",
     "continued",
     "encode_conversation",
     "encoded_conversations",
@@ -72,6 +76,18 @@ def encode_conversation(
     tools = registry.encode_tools((*before.tools, *conversation.tools))[len(before.tools) :]
     report = registry.encode_with_report((*before.messages, *conversation.messages))
     return EncodedConversation(number, len(before.messages), report.messages, tools, report.spans, registry, pack)
+
+
+def changed_texts(
+    conversation: Conversation, before: Preceding, pack: ToolPolicies
+) -> tuple[Sequence[Tool], Mapping[int, Mapping[str, str]]]:
+    """The same tool definitions as `encode_conversation` gives, and only the texts of messages in which something
+    changed, by position behind `before` and path: half the work where neither messages nor spans are wanted."""
+    spaces = HandleSpaces(pack.uri_scheme)
+    tools = encode_tools((*before.tools, *conversation.tools), spaces, pack)[len(before.tools) :]
+    encoder = Encoder((*before.messages, *conversation.messages), spaces, pack)
+    encoder.run()
+    return tools, encoder.changed_texts()
 
 
 def continued(trace: Trace) -> Iterator[tuple[Preceding, Conversation]]:

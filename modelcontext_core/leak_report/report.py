@@ -27,29 +27,12 @@ from modelcontext_core.leak_report.rows import (
     LeakReport,
     NoticeKey,
     NoticeRow,
-    RowKey,
     Totals,
 )
-from modelcontext_core.leak_report.trace_scan import CutShort, Leaks, Occurrence, find_occurrences, position_of
+from modelcontext_core.leak_report.trace_scan import CutShort, Leaks, Occurrence, RowKey, find_occurrences, position_of
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
 
-__all__ = [
-    "MAX_OCCURRENCES",
-    "POSITIONS",
-    "Collector",
-    "Counts",
-    "Coverage",
-    "Identity",
-    "IdentityKey",
-    "LeakReport",
-    "NoticeKey",
-    "NoticeRow",
-    "RowKey",
-    "Totals",
-    "merge",
-    "merged",
-    "scan",
-]
+__all__ = ["MAX_OCCURRENCES", "Collector", "merge", "merged", "scan"]
 
 MAX_OCCURRENCES: Final = 10_000
 MAX_IDENTITIES: Final = 10_000

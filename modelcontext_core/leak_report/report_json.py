@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from modelcontext_core.discovery import Proposal
 from modelcontext_core.errors import ModelContextError
 from modelcontext_core.leak_report.measure import Effect
-from modelcontext_core.leak_report.report import (
+from modelcontext_core.leak_report.rows import (
     Counts,
     Coverage,
     Identity,
@@ -21,11 +21,10 @@ from modelcontext_core.leak_report.report import (
     LeakReport,
     NoticeKey,
     NoticeRow,
-    RowKey,
     Totals,
 )
 from modelcontext_core.leak_report.suggestions import Suggestion
-from modelcontext_core.leak_report.trace_scan import Occurrence
+from modelcontext_core.leak_report.trace_scan import Occurrence, RowKey
 
 __all__ = ["ReportError", "SavedReport", "dump_report", "load_report"]
 

@@ -18,7 +18,6 @@ __all__ = [
     "LeakReport",
     "NoticeKey",
     "NoticeRow",
-    "RowKey",
     "Totals",
 ]
 

@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 from modelcontext_core.hidden import HIDDEN
 from modelcontext_core.leak_report.baseline import Accepted, Baseline, describe, judge
-from modelcontext_core.leak_report.report import Counts, LeakReport, RowKey
-from modelcontext_core.leak_report.trace_scan import Occurrence
+from modelcontext_core.leak_report.rows import Counts, LeakReport
+from modelcontext_core.leak_report.trace_scan import Occurrence, RowKey
 
 __all__ = ["sarif_log"]
 

@@ -16,8 +16,8 @@ from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
 from modelcontext_core.discovery import KnownRules, find_proposals
 from modelcontext_core.formats.base import Trace
 from modelcontext_core.leak_report.measure import NOTHING, Effect, measure
-from modelcontext_core.leak_report.report import Counts, LeakReport, RowKey
-from modelcontext_core.leak_report.trace_scan import count_leaks
+from modelcontext_core.leak_report.rows import Counts, LeakReport
+from modelcontext_core.leak_report.trace_scan import RowKey, count_leaks
 from modelcontext_core.policies import Discovery, Proposal, ToolPolicies, ToolPolicy
 
 __all__ = [

@@ -12,15 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors, Hit, PatternTime, find_hits, normalised
-from modelcontext_core.encode import Encoder
 from modelcontext_core.formats.base import Trace
 from modelcontext_core.handles import link_regions
-from modelcontext_core.leak_report.encoded import EncodedConversation, continued
+from modelcontext_core.leak_report.encoded import EncodedConversation, changed_texts, continued
 from modelcontext_core.leak_report.places import fingerprint, masked, places, short_hash, shortened
-from modelcontext_core.mcp import encode_tools
 from modelcontext_core.messages import Message, Tool
 from modelcontext_core.policies import ToolPolicies
-from modelcontext_core.sources import HandleSpaces
 
 __all__ = [
     "CutShort",
@@ -147,11 +144,7 @@ def count_leaks(trace: Trace, pack: ToolPolicies, detectors: Detectors = DEFAULT
     only counted, which needs neither places nor messages but the texts alone."""
     found: Leaks = Counter()
     for number, (before, conversation) in enumerate(continued(trace)):
-        spaces = HandleSpaces(pack.uri_scheme)
-        tools = encode_tools((*before.tools, *conversation.tools), spaces, pack)[len(before.tools) :]
-        encoder = Encoder((*before.messages, *conversation.messages), spaces, pack)
-        encoder.run()
-        changed = encoder.changed_texts()
+        tools, changed = changed_texts(conversation, before, pack)
         for index, texts in _texts(tools, conversation.messages, pack):
             written = changed.get(index + len(before.messages), {}) if index >= 0 else {}
             time = PatternTime()

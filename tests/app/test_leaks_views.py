@@ -8,7 +8,8 @@ from inspector_app import words
 from inspector_app.views import leak_figures, leaks
 from inspector_app.views.leaks import Chosen
 from modelcontext_core.leak_report.baseline import Baseline, judge
-from modelcontext_core.leak_report.report import LeakReport, merge, scan
+from modelcontext_core.leak_report.report import merge, scan
+from modelcontext_core.leak_report.rows import LeakReport
 from modelcontext_core.leak_report.suggestions import suggest
 from modelcontext_core.messages import Message
 from modelcontext_core.policies import DEFAULT_POLICIES

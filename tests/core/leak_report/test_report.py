@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from modelcontext_core.formats.base import Conversation, Notice, Trace
 from modelcontext_core.leak_report import report as counting
-from modelcontext_core.leak_report.report import Collector, LeakReport, merge, merged, scan
+from modelcontext_core.leak_report.report import Collector, merge, merged, scan
 from modelcontext_core.leak_report.report_json import SavedReport, dump_report, load_report
+from modelcontext_core.leak_report.rows import LeakReport
 from modelcontext_core.messages import Message, Part, Tool
 from tests.core.leak_report.leaking import A, B, C, call, orders, result, trace
 

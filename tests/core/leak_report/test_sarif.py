@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 
 from modelcontext_core.leak_report.baseline import Baseline
-from modelcontext_core.leak_report.report import LeakReport, merge, scan
+from modelcontext_core.leak_report.report import merge, scan
+from modelcontext_core.leak_report.rows import LeakReport
 from modelcontext_core.leak_report.sarif import sarif_log
 from modelcontext_core.messages import Message
 from tests.core.leak_report.leaking import A, B, C, call, orders, result, trace
