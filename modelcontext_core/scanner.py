@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from modelcontext_core.grammar import (
     LINK_RUN,
@@ -36,7 +36,7 @@ from modelcontext_core.grammar import (
     scheme_before,
 )
 from modelcontext_core.limits import MAX_TAG_CHARACTERS
-from modelcontext_core.short_handles import CompiledShortHandles, ShortHandles
+from modelcontext_core.short_handles import UNASKED, CompiledShortHandles, ShortHandles
 from modelcontext_core.wrong_types import check_type, wrong_type
 
 _LOOK_BACK: Final = 3
@@ -107,7 +107,7 @@ class Scanner:
         self._held = self._stage = self._before = ""
         self._open: str | None = None
         self._in_link = False
-        self._words: CompiledShortHandles | Literal["ask"] | None = "ask"  # when a text begins: more may be known then
+        self._words: CompiledShortHandles | None = UNASKED  # until a text begins: more may be known by then
 
     @property
     def pending(self) -> dict[str, str]:
@@ -170,8 +170,7 @@ class Scanner:
     def _has_no_word(self, text: str) -> bool:
         """Whether `text` surely holds no known short handle, whole or begun, and neither ends nor continues a URL."""
         words, before = self._words, self._before
-        if words is None or isinstance(words, str):
-            return False
+        assert words is not None
         if words.begun_in(text) or self._in_link or ":" in before or before[-1:] == "\\":
             return False  # behind a backslash the first letter may belong to an escape: the scan knows
         if text[-1] not in words.last_letters:
@@ -192,7 +191,7 @@ class Scanner:
     # ------------------------------------------------------------------------------------------------- one scan
 
     def _scan(self, held: str, *, complete: bool) -> str:
-        if isinstance(self._words, str):
+        if self._words is UNASKED:
             self._words = CompiledShortHandles.of(self._rules.words)
         before = self._before
         text = before + held

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from modelcontext_core.grammar import GLUE, free_after, free_before
 
@@ -66,6 +66,16 @@ class CompiledShortHandles:
             ):
                 return at
         return len(text)
+
+
+class _Unasked(CompiledShortHandles):
+    """Stands for the short handles of a registry that was not asked yet: any text may hold one."""
+
+    def __init__(self) -> None:
+        self.begun_in = re.compile("").search
+
+
+UNASKED: Final = _Unasked()
 
 
 def _beginnings(prefixes: Sequence[str]) -> str:
