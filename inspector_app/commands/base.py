@@ -22,6 +22,7 @@ __all__ = [
     "EXIT_OK",
     "EXIT_USAGE",
     "PROGRAM",
+    "STANDARD_INPUT",
     "STDIN",
     "Command",
     "CommandError",
@@ -75,6 +76,9 @@ class Source:
         return self.path if self.path is not None else sys.stdin.buffer
 
 
+STANDARD_INPUT = Source(name="standard input")
+
+
 def add_action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
     """The parser of one action of a command (`policy check`): its own `--help` says what the command's says of it."""
     parser: argparse.ArgumentParser = actions.add_parser(name, help=summary, description=summary)
@@ -96,7 +100,7 @@ def expand(names: Sequence[str]) -> Iterator[Source]:
     """
     for name in names:
         if name == STDIN:
-            yield Source(name="standard input")
+            yield STANDARD_INPUT
             continue
         path = Path(name)
         if path.is_dir():
@@ -149,6 +153,8 @@ def read_text(name: str) -> str:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:
         raise CommandError(f"standard input is not UTF-8 text (byte {error.start})") from error
+    except OSError as error:
+        raise CommandError(f"standard input: {error.strerror or error}") from error
 
 
 def refuse_to_replace(option: str, path: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from inspector_app.commands.base import EXIT_OK, Command, CommandError, Source, read_text, warn
+from inspector_app.commands.base import EXIT_OK, STANDARD_INPUT, STDIN, Command, CommandError, Source, read_text, warn
 from inspector_app.commands.handle_table import load_rows, registry_of
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.commands.traces import add_input_arguments, choose_pack, read_conversations
@@ -31,7 +31,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT", help="what the model wrote, or - for standard input")
     known = parser.add_mutually_exclusive_group(required=True)
     known.add_argument("--handles", type=Path, metavar="FILE", help="a handle table, as printed by encode --json")
-    known.add_argument("--trace", type=Path, metavar="FILE", help="the trace that the model answered to")
+    known.add_argument("--trace", type=Path, metavar="FILE", help="the trace that the model answered to, or -")
     parser.add_argument("--conversation", metavar="ID", help="which conversation of the trace (default: its only one)")
     parser.add_argument("--tool", metavar="NAME", help="TEXT is the arguments of a call of this tool")
     parser.add_argument("--json", action="store_true", help="a report of every handle instead of the text")
@@ -91,7 +91,11 @@ def _registry(arguments: argparse.Namespace) -> Registry:
     citations = not arguments.no_citations
     if arguments.handles:
         return registry_of(load_rows(arguments.handles), citations=citations)
-    source = Source(name=str(arguments.trace), path=arguments.trace)
+    if str(arguments.trace) == STDIN == arguments.text:
+        raise CommandError("standard input (-) cannot be both the text and the trace")
+    source = (
+        STANDARD_INPUT if str(arguments.trace) == STDIN else Source(name=str(arguments.trace), path=arguments.trace)
+    )
     found = list(read_conversations(source, arguments.format))
     if arguments.conversation is not None:
         found = [each for each in found if each.conversation.id == arguments.conversation]

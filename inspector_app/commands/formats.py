@@ -10,6 +10,7 @@ from typing import Any
 
 from inspector_app.commands.base import EXIT_OK, EXIT_USAGE, Command, Source, count, expand, warn
 from inspector_app.commands.output import print_json, print_text
+from inspector_app.commands.traces import add_format_argument
 from inspector_app.views.hidden import one_line
 from modelcontext_core import formats
 from modelcontext_core.errors import UnreadableTrace
@@ -44,12 +45,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="*", metavar="FILE", help="files, folders, globs, or - for standard input")
     parser.add_argument("--list", action="store_true", help="list the formats that are known, and read nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.add_argument(
-        "--format",
-        choices=sorted(formats.format_names()),
-        metavar="NAME",
-        help="read as this format (see --list) instead of finding it by content",
-    )
+    add_format_argument(parser)
 
 
 def _run(arguments: argparse.Namespace) -> int:

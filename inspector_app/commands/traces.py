@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
-from inspector_app.commands.base import CommandError, Source, warn
+from inspector_app.commands.base import PROGRAM, CommandError, Source, warn
 from modelcontext_core import formats
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Conversation, Trace
@@ -48,10 +49,19 @@ def add_format_argument(parser: argparse.ArgumentParser) -> None:
     """`--format`: what overrules the recognition of a format."""
     parser.add_argument(
         "--format",
-        choices=sorted(formats.format_names()),
+        type=_format_name,
         metavar="NAME",
-        help="read as this format instead of finding it by content (the command `formats` lists them)",
+        help="read as this format instead of finding it by content (`formats --list` names them)",
     )
+
+
+def _format_name(name: str) -> str:
+    """A format that there is. There are too many to name them all in an error."""
+    known = formats.format_names()
+    if name in known:
+        return name
+    near = "".join(f"; nearest is {each}" for each in get_close_matches(name, known, n=1))
+    raise argparse.ArgumentTypeError(f"there is no format {name!r}{near}; `{PROGRAM} formats --list` names them")
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,8 +91,10 @@ def read_conversations(source: Source, format_name: str | None) -> Iterator[Foun
             for conversation in trace.conversations:
                 before = preceding(conversation, by_id)
                 yield Found(source=source, trace=trace, conversation=conversation, before=before)
-    except (UnreadableTrace, OSError) as error:
+    except UnreadableTrace as error:
         raise CommandError(f"{source.name}: {error}") from error
+    except OSError as error:
+        raise CommandError(f"{source.name}: {error.strerror or error}") from error
 
 
 def choose_pack(name: str, messages: tuple[Message, ...]) -> ToolPolicies:
