@@ -42,6 +42,8 @@ __all__ = ["UNREADABLE", "LangGraphFile", "is_langgraph_file", "uri_for_reading"
 _SEPARATOR: Final = " › "
 _TOO_DEEP: Final = "[nested too deep to be shown]"
 _COLUMNS: Final = {"thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint"}
+# A view of this name may never end.
+_IS_TABLE: Final = "SELECT 1 FROM sqlite_master WHERE lower(name) = 'checkpoints' AND sql LIKE 'CREATE TABLE%'"
 _ROWS: Final = (
     "SELECT checkpoint_id, type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
     " ORDER BY checkpoint_id LIMIT ? OFFSET ?"
@@ -58,7 +60,8 @@ def is_langgraph_file(path: Path) -> bool:
     except UNREADABLE:
         return False
     try:
-        return {str(row[1]) for row in connection.execute("PRAGMA table_info(checkpoints)")} >= _COLUMNS
+        named = {str(row[1]) for row in connection.execute("PRAGMA table_info(checkpoints)")}
+        return named >= _COLUMNS and connection.execute(_IS_TABLE).fetchone() is not None
     except UNREADABLE:
         return False
     finally:

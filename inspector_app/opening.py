@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from inspector_app import data, launch, own_pack, samples, state, words
+from inspector_app import data, launch, own_pack, places, samples, state, words
 from inspector_app.page_state.playground import PlaygroundState
 from inspector_app.reading import Given, Reading, files_below, takes_long
 from inspector_app.state import Problem
@@ -219,7 +219,7 @@ def _open_named(current: PlaygroundState) -> data.Held | None:
     if not launch.local_files_allowed() and current.path != str(launch.preload_path()):
         _fail(words.opening.PATHS_ARE_OFF)
         return None
-    return _open_path(Path(current.path).expanduser(), current)
+    return _open_path(places.typed_path(current.path), current)
 
 
 def _open_path(file: Path, wanted: PlaygroundState) -> data.Held | None:

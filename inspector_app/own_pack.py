@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, cast
 
-from inspector_app import launch, state, words
+from inspector_app import launch, places, state, words
 from inspector_app.page_state.playground import PlaygroundState
 from modelcontext_core.errors import PolicyError
 from modelcontext_core.policies import DEFAULT_POLICIES, ToolPolicies
@@ -92,7 +92,7 @@ def path() -> None:
     named = (state.field(PATH_FIELD) or "").strip()
     if not named or not launch.local_files_allowed():
         return
-    file = Path(named).expanduser()
+    file = places.typed_path(named)
     try:
         text = read_pack_file(file)
     except PolicyError as error:

@@ -182,7 +182,7 @@ def needs_migration(path: Path) -> bool:
     """Whether a file is a store of an older version, which is read only after it was brought up to date."""
     try:
         connection = sqlite3.connect(uri_for_reading(path), uri=True)
-    except UNREADABLE:
+    except (*UNREADABLE, OSError):
         return False
     try:
         found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'cs_schema'").fetchone()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
-from inspector_app import data, launch, leak_scans, opening, samples, state, words
+from inspector_app import data, launch, leak_scans, opening, places, samples, state, words
 from inspector_app.app_pages.playground_open import sample_cards
 from inspector_app.components.cards import error_card
 from inspector_app.leak_scans import Scan
@@ -45,7 +44,7 @@ def _open_named(current: LeaksState) -> Scan | None:
         problem = words.opening.PATHS_ARE_OFF
     else:
         try:
-            scan = leak_scans.open_path(sample.file if sample else Path(current.path).expanduser())
+            scan = leak_scans.open_path(sample.file if sample else places.typed_path(current.path))
             if scan.pieces or scan.result is not None:
                 return leak_scans.hold(scan)
             problem = words.leaks.NOTHING_IN_IT

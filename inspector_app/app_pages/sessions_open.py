@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
-from inspector_app import launch, state, stores, words
+from inspector_app import launch, places, state, stores, words
 from inspector_app.components.cards import error_card
 from inspector_app.page_state.sessions import SessionsState
 from inspector_app.stores import OpenStore
@@ -41,9 +40,9 @@ def opened(current: SessionsState) -> OpenStore | None:
     if current.path and not launch.local_files_allowed():
         state.save(replace(current.opened(), problem=words.sessions.FILES_ARE_OFF))
         return None
-    held = _attempt(stores.open_sample if current.sample else lambda: stores.open_file(_named(current.path)))
+    held = _attempt(stores.open_sample if current.sample else lambda: stores.open_file(places.typed_path(current.path)))
     if held is None:
-        if stores.needs_migration(_named(current.path)):
+        if stores.needs_migration(places.typed_path(current.path)):
             state.pin(_OLD, "", current.path)
         state.save(current.opened())
         return None
@@ -104,10 +103,6 @@ def inputs() -> None:
     )
 
 
-def _named(path: str) -> Path:
-    return Path(path).expanduser()
-
-
 def _attempt(opener: Callable[[], OpenStore]) -> OpenStore | None:
     _forget()
     try:
@@ -147,7 +142,7 @@ def _path() -> None:
     named = (state.field(_PATH) or "").strip()
     if not named:
         return
-    path = _named(named)
+    path = places.typed_path(named)
     held = _attempt(lambda: stores.open_file(path))
     if held is not None:
         wanted = state.load(SessionsState).opened(path=named)
@@ -171,7 +166,7 @@ def _database() -> None:
 def _migrate(path: str) -> None:
     _forget()
     try:
-        stores.migrate(_named(path))
+        stores.migrate(places.typed_path(path))
     except ContextStateError as error:
         state.pin(_PROBLEM, "", displayable(sentence(str(error))))
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,37 @@ def test_what_is_no_store_is_refused_and_no_file_is_made(tmp_path: Path) -> None
     with pytest.raises(StoreError):
         stores.open_postgres("mysql://x")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["other.db"]
+
+
+@pytest.mark.parametrize("typed", ["a\0b", "a\ud800b", "~no such user/x", "x" * 5000])
+def test_what_no_file_can_be_called_names_none(typed: str) -> None:
+    """Whatever a field or a link holds, opening it is an error about a file, which the pages have a sentence for."""
+    path = places.typed_path(typed)
+
+    with pytest.raises(OSError, match=r"No such file|too long"):
+        stores.open_file(path)
+    assert not stores.needs_migration(path)
+
+
+def test_a_typed_path_begins_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`~` is the folder of whoever runs the server; what is no text, but a name, stays one."""
+    monkeypatch.setenv("HOME", "/home/somebody")
+
+    assert Path("/home/somebody/s.db") == places.typed_path("~/s.db")
+    assert Path("/x/\udc80") == places.typed_path("/x/\udc80")
+
+
+def test_a_view_in_the_place_of_checkpoints_is_not_asked(tmp_path: Path) -> None:
+    """A view may never end: a file that has one instead of the table is no file of LangGraph's saver."""
+    path = tmp_path / "view.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(
+            "CREATE VIEW checkpoints AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) "
+            "SELECT i AS thread_id, i AS checkpoint_ns, i AS checkpoint_id, i AS type, i AS checkpoint FROM n"
+        )
+
+    with pytest.raises(StoreError, match="no context store"):
+        stores.open_file(path)
 
 
 @pytest.mark.parametrize("table", [b"cs_event", b"checkpoints"])
