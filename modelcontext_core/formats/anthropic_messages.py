@@ -109,7 +109,7 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
             tell_response(conversation, node)
         elif node.has("content"):
             tell_message(conversation, node)
-        else:
+        elif not conversation.bare_text(node):
             builder.notice("unknown", node, "a record that is neither request, response nor message is skipped")
 
 

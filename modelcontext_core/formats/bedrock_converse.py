@@ -98,7 +98,7 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
             stream.take(node)
         elif node.get("message").is_text:
             _tell_error(conversation, node)
-        else:
+        elif not conversation.bare_text(node):
             builder.notice("unknown", node, "a record that is neither request, response nor event is skipped")
     stream.finish()
 

@@ -93,7 +93,7 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
         elif node.is_list:
             for element in node:
                 stream.take(element)
-        else:
+        elif not conversation.bare_text(node):
             builder.notice("unknown", node, "a record that is neither request, response nor event is skipped")
     stream.finish()
 

@@ -149,7 +149,7 @@ def _tell(conversation: ConversationBuilder, node: Node) -> None:
         tell_error(conversation, node)
     elif node.get("parts").exists:
         tell_content(conversation, node)
-    else:
+    elif not conversation.bare_text(node):
         text = "a record that is neither request, response nor content is skipped"
         conversation.builder.notice("unknown", node, text)
 

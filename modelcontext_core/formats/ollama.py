@@ -106,7 +106,7 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
         elif node.get("error"):
             stream.flush()
             openai_chat.tell_error(conversation, node)
-        else:
+        elif not conversation.bare_text(node):
             builder.notice("unknown", node, "a record that is neither request, response nor a piece is skipped")
     stream.finish()
 

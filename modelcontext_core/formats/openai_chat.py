@@ -86,7 +86,7 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
             tell_error(conversation, node)
         elif looks_like_message(node):
             tell_message(conversation, node)
-        else:
+        elif not conversation.bare_text(node):
             builder.notice("unknown", node, "a record that is neither request, response nor message is skipped")
 
 

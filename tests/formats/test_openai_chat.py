@@ -301,3 +301,20 @@ def test_a_result_before_its_call_is_linked_when_nothing_else_answers_it() -> No
 
     assert (messages_of(early)[0].name, kinds(early)) == ("find", ["fallback"])
     assert ([message.name for message in messages_of(cut)], kinds(cut)) == (["", "", "find"], ["orphan"])
+
+
+def test_an_exchange_that_was_recorded_with_its_http_parts() -> None:
+    """Bodies inside of a request and a response with method and status; an answer that is a bare text is not lost."""
+    asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+    answer = {"choices": [{"message": {"role": "assistant", "content": "Hello."}}]}
+    whole = {"request": {"method": "POST", "body": json.dumps(asked)}, "response": {"status": 200, "body": answer}}
+    bare = {"request": asked, "response": "Hello."}
+
+    claude = {"request": asked | {"model": "claude-x", "max_tokens": 9}, "response": "Hello."}
+    gemini = {"request": {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}, "response": "Hello."}
+    for record in (whole, bare, claude, gemini):
+        trace = read(json.dumps(record).encode())
+        assert [(message.role, message.content) for message in messages_of(trace)] == [
+            ("user", "Hi"),
+            ("assistant", "Hello."),
+        ]

@@ -33,6 +33,8 @@ __all__ = ["Builder", "ConversationBuilder"]
 # What an object of settings or counts is at most: more keys or longer texts are content that somebody may look for.
 _FLAT_KEYS = 30
 _FLAT_LENGTH = 100
+_ASKED = frozenset({"request", "req", "input", "request_body"})
+_ANSWERED = frozenset({"response", "res", "output", "response_body"})
 _LATER = Message(role=""), Origin()
 
 
@@ -211,6 +213,16 @@ class ConversationBuilder:
         made.call_id = call_id
         made.is_error = is_error
         return made
+
+    def bare_text(self, node: Node) -> bool:
+        """A text where the body of a request or a response should stand: the question or the answer itself. False, and
+        nothing is told, for anything else."""
+        asked = node.key in _ASKED
+        if not node.is_text or not (asked or node.key in _ANSWERED):
+            return False
+        self.builder.notice("fallback", node, f"a bare text is taken for the {'question' if asked else 'answer'}")
+        self.turn("user" if asked else "assistant", node).text(node)
+        return True
 
     def tool(self, name: str, description: str = "", parameters: object = None) -> None:
         """Keep the definition of a tool; `parameters` is its JSON schema (a node or a value)."""

@@ -60,7 +60,9 @@ def unwrapped(node: Node) -> list[Node]:
     if node.is_object and not node.has_any(_WRAPPER_KEYS):
         return []
     for pair in _PAIRS:
-        inner = [member for member in (node.get(key).unpacked() for key in pair) if member.is_object or member.is_list]
+        members = [_body_of(node.get(key).unpacked()) for key in pair]
+        # A bare text is told too: an answer may be nothing else.
+        inner = [member for member in members if member.is_object or member.is_list or member.text.strip()]
         if inner and any(member.is_object for member in inner):
             return inner
     if node.is_list and len(node.value) == 2 and node.at(0).is_text:
@@ -71,6 +73,12 @@ def unwrapped(node: Node) -> list[Node]:
         if inner_node.is_object or inner_node.is_list:
             return [inner_node]
     return []
+
+
+def _body_of(member: Node) -> Node:
+    """The body of a request or response that is recorded with its method, address or status."""
+    body = member.get("body").unpacked()
+    return body if body.is_object or body.is_list else member
 
 
 def shapes_of(layout: Layout, name: str) -> list[Shape]:
