@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, STDIN, Command, CommandError, add_action, count, warn
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.commands.session_diff import context_diff, context_lines, context_text, field_changes
+from inspector_app.commands.session_json import entry_json, head_json, payload_json, report_json
 from inspector_app.views.hidden import one_line
 from modelcontext_core.contextstate import (
     Checkpoint,
@@ -166,7 +167,7 @@ def _list(arguments: argparse.Namespace) -> int:
         info = store.info()
         heads, timed = _all_heads(store, arguments.prefix), _has_times(store)
         if arguments.json:
-            sessions = [_head_json(head, timed=timed) for head in heads]
+            sessions = [head_json(head, timed=timed) for head in heads]
             print_json({"store": asdict(info), "sessions": sessions}, indent=2)
             return EXIT_OK
         rows = [_head_cells(head, timed=timed) for head in heads]
@@ -185,19 +186,6 @@ def _head_cells(head: SessionHead, *, timed: bool) -> Sequence[str]:
     return head.session_id, *map(str, counts), binding, _time(head.committed_at, timed=timed)
 
 
-def _head_json(head: SessionHead, *, timed: bool) -> dict[str, Any]:
-    return {
-        "session_id": head.session_id,
-        "revision": asdict(head.revision),
-        "binding": asdict(head.binding),
-        "turn_id": head.active.turn_id,
-        "event_count": head.event_count,
-        "payload_count": head.payload_count,
-        "context_bytes": head.context_bytes,
-        "committed_at": head.committed_at.isoformat() if timed else None,
-    }
-
-
 def _show(arguments: argparse.Namespace) -> int:
     with _opened(arguments.store) as store:
         if arguments.revision is not None:
@@ -209,10 +197,10 @@ def _show(arguments: argparse.Namespace) -> int:
         timed = _has_times(store)
     if arguments.json:
         document = {
-            **_head_json(head, timed=timed),
+            **head_json(head, timed=timed),
             "payload_totals": asdict(totals),
-            "history": [_entry_json(entry, timed=timed) for entry in history],
-            "payloads": [_payload_json(row) for row in payloads],
+            "history": [entry_json(entry, timed=timed) for entry in history],
+            "payloads": [payload_json(row) for row in payloads],
         }
         print_json(document, indent=2)
         return EXIT_OK
@@ -249,27 +237,6 @@ def _timeline(history: Sequence[HistoryEntry], *, timed: bool) -> Iterator[Seque
             yield "", _time(attempt.at, timed=timed), attempt.operation_id, "", "", attempt.outcome.replace("_", " ")
 
 
-def _entry_json(entry: HistoryEntry, *, timed: bool) -> dict[str, Any]:
-    checkpoint = json.loads(to_json(entry.checkpoint))
-    del checkpoint["active_context"]
-    return {
-        "operation_id": entry.operation_id,
-        "checkpoint": checkpoint,
-        "expected_binding": asdict(entry.expected_binding),
-        "new_events": entry.new_events,
-        "payloads": [record.ref.ref for record in entry.payloads],
-        "context_bytes": entry.context_bytes,
-        "context_sha256": entry.context_sha256,
-        "committed_at": entry.committed_at.isoformat() if timed else None,
-        "attempts": [{**asdict(attempt), "at": attempt.at.isoformat()} for attempt in entry.attempts],
-    }
-
-
-def _payload_json(row: PayloadRow) -> dict[str, Any]:
-    shared = {"stored": row.stored, "uses": row.uses, "holders": row.holders, "sessions": row.sessions}
-    return {**json.loads(to_json(row.record)), **shared}
-
-
 def _payload_cells(row: PayloadRow) -> Sequence[str]:
     state = "revoked" if row.record.revoked else "stored" if row.stored else "no bytes"
     held = f"{count(row.holders, 'holder')}, {count(row.sessions, 'session')}"
@@ -283,7 +250,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     with _opened(arguments.store) as store:
         reports = [store.verify(name) for name in arguments.sessions] or [*_all_reports(store)]
     if arguments.json:
-        print_json({"ok": all(report.ok for report in reports), "sessions": list(map(_report_json, reports))}, indent=2)
+        print_json({"ok": all(report.ok for report in reports), "sessions": list(map(report_json, reports))}, indent=2)
     else:
         for report in reports:
             counts = f"{report.checkpoints} checkpoints, {report.events} events, {report.payloads} payloads"
@@ -300,10 +267,6 @@ def _all_reports(store: ContextStore) -> Iterator[VerifyReport]:
             with suppress(SessionNotFoundError):
                 yield store.verify(name)
         after = page[-1]
-
-
-def _report_json(report: VerifyReport) -> dict[str, Any]:
-    return {**asdict(report), "ok": report.ok}
 
 
 def _export(arguments: argparse.Namespace) -> int:

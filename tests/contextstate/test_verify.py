@@ -255,6 +255,10 @@ def test_a_damaged_head_hides_no_other_session(damaged: tuple[ContextStore, Run]
 
     with pytest.raises(DamagedStoreError):
         store.sessions()
+    run("UPDATE cs_session SET binding = (SELECT binding FROM cs_session WHERE id = 't')")
+    run("DELETE FROM cs_commit WHERE session = 3")
+    with pytest.raises(DamagedStoreError, match="session 's', checkpoint 3: it is missing"):
+        store.sessions()
     assert (("s", "t"), ("t",), ("s",)) == (store.session_ids(), store.session_ids(after="s"), store.session_ids("s"))
     assert [False, True] == [store.verify(name).ok for name in store.session_ids()]
 

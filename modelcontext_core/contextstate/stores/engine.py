@@ -55,7 +55,6 @@ from modelcontext_core.contextstate.stores.exporting import export
 from modelcontext_core.contextstate.stores.importing import import_session
 from modelcontext_core.contextstate.stores.rows import (
     CommitRow,
-    HolderRow,
     PayloadState,
     Rows,
     SessionRow,
@@ -272,7 +271,16 @@ class StoreEngine(ABC):
             return ()
         with self._read() as rows:
             found = rows.list_sessions(prefix, after, limit)
-            return tuple(self._head(rows, session, contexts) for session in found)
+            return tuple(self._listed(rows, session, contexts) for session in found)
+
+    def _listed(self, rows: Rows, session: SessionRow, contexts: bool) -> SessionHead:
+        try:
+            return self._head(rows, session, contexts)
+        except DamagedStoreError as error:
+            # Among many, whose it is has to be said.
+            raise DamagedStoreError(
+                self._location, f"session {session.session_id!r}, {error.where}", error.text
+            ) from error
 
     def session_ids(self, prefix: str = "", after: str = "", limit: int = DEFAULT_PAGE) -> tuple[str, ...]:
         if not _is_listed(prefix, after, limit):
@@ -329,7 +337,7 @@ class StoreEngine(ABC):
         _page(limit, after)
         with self._read() as rows:
             steps.find_owner(rows, session_id)
-            return tuple(_payload_row(holder) for holder in rows.holders(session_id, after, limit))
+            return tuple(holder.listed() for holder in rows.holders(session_id, after, limit))
 
     def payload_totals(self, session_id: str) -> PayloadTotals:
         with self._read() as rows:
@@ -382,14 +390,3 @@ def _is_listed(prefix: str, after: str, limit: int) -> bool:
 def _page(limit: int, after: int = 0) -> None:
     validation.counter(limit, "limit", positive=True, maximum=validation.MAX_SIZE)
     validation.counter(after, "after", maximum=validation.MAX_SIZE)
-
-
-def _payload_row(holder: HolderRow) -> PayloadRow:
-    return PayloadRow(
-        number=holder.number,
-        record=holder.record(),
-        stored=holder.payload.stored,
-        uses=holder.uses,
-        holders=holder.holders,
-        sessions=holder.sessions,
-    )

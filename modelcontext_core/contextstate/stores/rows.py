@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from modelcontext_core.contextstate.listings import Attempt, PayloadTotals
+from modelcontext_core.contextstate.listings import Attempt, PayloadRow, PayloadTotals
 from modelcontext_core.contextstate.records import (
     BindingRevision,
     Checkpoint,
@@ -115,6 +115,17 @@ class HolderRow:
         """The record without data. Once bytes were seen, the size is theirs, whatever a later put without data said."""
         size = self.ref.size if self.payload.size is None else self.payload.size
         return PayloadRecord(ref=replace(self.ref, size=size), retention=self.retention, revoked=self.payload.revoked)
+
+    def listed(self) -> PayloadRow:
+        """The row of a listing."""
+        return PayloadRow(
+            number=self.number,
+            record=self.record(),
+            stored=self.payload.stored,
+            uses=self.uses,
+            holders=self.holders,
+            sessions=self.sessions,
+        )
 
 
 class Rows(Protocol):
