@@ -24,6 +24,7 @@ from inspector_app.views.analysis import Analysis
 from inspector_app.views.texts import texts
 from modelcontext_core import jsontext
 from modelcontext_core.formats.base import Origin, Trace
+from modelcontext_core.messages import Tool
 
 __all__ = ["can_write_back", "write_back"]
 
@@ -58,7 +59,7 @@ def write_back(trace: Trace, data: bytes, analysis: Analysis) -> bytes:
     if text is None or not can_write_back(trace, data):
         raise ValueError("this source cannot be written back")
     by_record = _edits(trace.conversations[0].origins, analysis)
-    copies = _copies(by_record)
+    copies = _tool_texts(analysis) | _copies(by_record)
     if jsontext.is_valid(text):
         whole = {place: new for record in by_record.values() for place, new in record.items()}
         return _bytes(_rewrite(text, whole if len(by_record) == 1 else {}, copies, analysis))
@@ -94,6 +95,22 @@ def _copies(by_record: Mapping[int, _Edits]) -> dict[str, str]:
             if found.setdefault(before, after) != after:
                 differing.add(before)
     return {before: after for before, after in found.items() if before and before not in differing}
+
+
+def _tool_texts(analysis: Analysis) -> dict[str, str]:
+    """What each description and each routing id of the tool definitions became: readers record no places of these."""
+    found: dict[str, str] = {}
+    for before, after in zip(analysis.tools, analysis.registry.encode_tools(analysis.tools), strict=True):
+        found[before.description] = after.description
+        found.update(zip(_enum_values(before), _enum_values(after), strict=True))
+    return {before: after for before, after in found.items() if before != after}
+
+
+def _enum_values(tool: Tool) -> list[str]:
+    properties = tool.parameters.get("properties")
+    schemas = properties.values() if isinstance(properties, dict) else ()
+    listed = [schema["enum"] for schema in schemas if isinstance(schema, dict) and isinstance(schema.get("enum"), list)]
+    return [value for values in listed for value in values if isinstance(value, str)]
 
 
 def _rewrite(text: str, edits: _Edits, copies: Mapping[str, str], analysis: Analysis) -> str:

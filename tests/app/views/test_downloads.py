@@ -169,3 +169,23 @@ def test_documents_in_a_row_over_several_lines_are_not_written_back() -> None:
 
     assert ["user", "assistant"] == [message.role for message in held.conversation.messages]
     assert not can_write_back(held.trace, held.data)
+
+
+def test_tool_definitions_are_written_back_with_handles() -> None:
+    """The servers of a directory stand as the model sees them; opened again, they keep their numbers."""
+    servers = ["srv-0a1b2c3d4e5f", "srv-9f8e7d6c5b4a"]
+    listing = {"type": "object", "properties": {"server_id": {"enum": servers}}}
+    described = "\n".join(json.dumps({"server_id": server}) for server in servers)
+    tool = {"name": "discover_mcp_tools", "description": described, "input_schema": listing}
+    call = {"type": "tool_use", "id": "t1", "name": "discover_mcp_tools", "input": {"server_id": servers[1]}}
+    messages = [{"role": "user", "content": "Which?"}, {"role": "assistant", "content": [call]}]
+    held = opened(json.dumps({"model": "m", "max_tokens": 5, "tools": [tool], "messages": messages}))
+
+    written = write_back(held.trace, held.data, data.analyse(held, data.Options()))
+    [again] = formats.read(written).conversations
+
+    assert not any(server.encode() in written for server in servers)
+    assert again.tools[0].description == '{"server_id": "ms1"}\n{"server_id": "ms2"}'
+    assert again.tools[0].parameters["properties"]["server_id"]["enum"] == ["ms1", "ms2"]
+    assert again.messages[1].tool_calls[0].arguments == '{"server_id": "ms2"}'
+    assert not data.analyse(opened(written.decode()), data.Options()).handles
