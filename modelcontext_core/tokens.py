@@ -57,7 +57,7 @@ def counter(encoding: str = ENCODINGS[0]) -> TokenCounter:
     """Return the best counter for `encoding`: exact where its vocabulary is installed, else the estimate.
 
     Raises `ValueError` for a name that is neither an encoding nor `estimate`: a misspelt name must not quietly
-    become an estimate.
+    become an estimate. An exact counter takes no lone surrogates; `count` replaces them.
     """
     if encoding not in (*ENCODINGS, ESTIMATE):
         raise ValueError(f"unknown encoding {encoding!r}; known: {', '.join((*ENCODINGS, ESTIMATE))}")

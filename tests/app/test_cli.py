@@ -365,6 +365,14 @@ def test_decode_restores_by_the_trace(run: Run, trace: Path) -> None:
     assert Ran(0, f"see weknora://kb/{KB} and .\n", "left out: kb://9 (never issued; nearest is kb://1)\n") == ran
 
 
+def test_the_trace_of_decode_may_stand_in_standard_input(run: Run, trace: Path) -> None:
+    """`… | decode --trace - TEXT` works like a file; two inputs cannot stand there."""
+    ran = run("decode", "--trace", "-", "see kb://1", stdin=trace.read_bytes())
+
+    assert Ran(0, f"see weknora://kb/{KB}\n", "") == ran
+    assert "cannot be both" in run("decode", "--trace", "-", "-", stdin=trace.read_bytes()).err
+
+
 def test_decode_restores_by_a_handle_table(run: Run, trace: Path, tmp_path: Path) -> None:
     """The report of `encode --json` is a handle table."""
     table = tmp_path / "report.json"
