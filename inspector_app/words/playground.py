@@ -191,7 +191,7 @@ def fact_user_ids(number: int) -> str:
 
 def note_raw(left: int, user: int, declared: int, discovered: bool) -> str:
     """Why raw ids are left."""
-    text = f"{left:,} raw {plural(left, 'id')} reach the model in tool calls, results and answers."
+    text = f"{left:,} raw {plural(left, 'id reaches', 'ids reach')} the model in tool calls, results and answers."
     if discovered:
         text += f" Under the declared pack alone it would be {declared:,}; only that number counts in reports."
     if user:
