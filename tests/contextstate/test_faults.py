@@ -100,6 +100,21 @@ def test_a_full_disk_keeps_what_was_stored(path: Path) -> None:
     store.close()
 
 
+def test_what_is_too_large_for_one_piece_is_refused(path: Path) -> None:
+    """SQLite bounds a value, a gigabyte by itself: payload and commit fail with a sentence, and leave nothing."""
+    store = SQLiteStore(path)
+    before = store._connection._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 100_000)  # type: ignore[attr-defined]
+
+    with pytest.raises(StoreError, match="larger than it keeps in one piece: nothing was stored"):
+        store.put(payload(BIG))
+    with pytest.raises(StoreError, match="larger than it keeps in one piece"):
+        store.checkpoint(next_commit())
+
+    store._connection._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)  # type: ignore[attr-defined]
+    unharmed(store)
+    store.close()
+
+
 def test_a_protected_file_can_be_read_and_says_that_it_cannot_be_written(path: Path) -> None:
     """File and folder are read-only: opening for reading answers, for writing says what to allow."""
     path.chmod(0o444)

@@ -215,8 +215,13 @@ _BROKEN: Final = {
 }
 _FAULTS: Final = (
     (psycopg.errors.DiskFull, "the server's disk is full, so nothing was stored: make room and do it again"),
+    (
+        psycopg.errors.ProgramLimitExceeded,
+        "a payload or an active context is larger than the server keeps in one piece: nothing was stored",
+    ),
     (psycopg.errors.InsufficientPrivilege, "the user may not do this: ask for the right, or use another user"),
     (psycopg.errors.ReadOnlySqlTransaction, "the server lets nobody write: it is a copy of another one"),
+    (psycopg.errors.OutOfMemory, "the server has no room for it, so nothing was stored: give it more, or less at once"),
     (psycopg.errors.LockNotAvailable, "another program keeps it locked, so nothing was done: do it again later"),
 )
 

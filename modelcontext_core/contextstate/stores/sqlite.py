@@ -58,6 +58,7 @@ _FAULTS: Final = {
     sqlite3.SQLITE_CANTOPEN: "its file cannot be opened, or no journal be made in its folder: check their rights",
     sqlite3.SQLITE_PERM: "its file may not be read: check its rights",
     sqlite3.SQLITE_IOERR: "the disk could not be read or written, perhaps because it is full: check it and do it again",
+    sqlite3.SQLITE_TOOBIG: "a payload or an active context is larger than it keeps in one piece: nothing was stored",
     sqlite3.SQLITE_BUSY: "another program keeps it locked, so nothing was done: let that end and do it again",
     sqlite3.SQLITE_LOCKED: "another program keeps it locked, so nothing was done: let that end and do it again",
 }
@@ -202,7 +203,7 @@ class _Connection:
     def execute(self, statement: str, parameters: Sequence[Any] = ()) -> Sequence[Sequence[Any]]:
         try:
             return self._connection.execute(statement, parameters).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OverflowError) as error:
             raise self._translated(error) from error
         except UnicodeDecodeError as error:
             # SQLite quotes the damaged text in its message.
@@ -217,8 +218,10 @@ class _Connection:
     def close(self) -> None:
         self._connection.close()
 
-    def _translated(self, error: sqlite3.Error) -> StoreError:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    def _translated(self, error: sqlite3.Error | OverflowError) -> StoreError:
+        # Of 2 GB and more Python says it, not SQLite.
+        too_big = sqlite3.SQLITE_TOOBIG if isinstance(error, OverflowError) else 0
+        code = getattr(error, "sqlite_errorcode", too_big) & 0xFF
         if code in _DAMAGE:
             return DamagedStoreError(self._location, "", f"{_DAMAGE[code]} ({error})")
         return StoreError(self._location, f"{_FAULTS[code]} ({error})" if code in _FAULTS else str(error))
