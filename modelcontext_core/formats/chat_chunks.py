@@ -100,22 +100,24 @@ class ChatChunks:
             self._flush()
             tell_request(self.conversation, node)
             return
-        if node.get("error"):
-            self._error(node)
-        elif not node.get("choices").is_list and not node.get("usage").is_object:
+        failed = bool(node.get("error"))
+        if not failed and not node.get("choices").is_list and not node.get("usage").is_object:
             if node.value not in (None, {}):
                 self.builder.notice("unknown", node, "a record that is no chunk of the stream is skipped")
             return
         self._about(node)
         choices = list(node.get("choices"))
-        if not choices and not node.get("citations", "search_results"):
-            return
-        response = self._response(node)
-        for key in ("search_results", "citations"):
-            if node.get(key):
-                response.sources = node.get(key)
-        for choice in choices:
-            self._choice(response, choice, node)
+        if failed and not self._responses and not any(choice.get("delta").get("content") for choice in choices):
+            choices = []  # an error from the start: there is no answer that it ends
+        if choices or node.get("citations", "search_results"):
+            response = self._response(node)
+            for key in ("search_results", "citations"):
+                if node.get(key):
+                    response.sources = node.get(key)
+            for choice in choices:
+                self._choice(response, choice, node)
+        if failed:
+            self._error(node)
 
     def finish(self) -> None:
         """The stream has ended."""

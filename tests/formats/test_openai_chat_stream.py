@@ -210,3 +210,20 @@ def test_a_request_before_its_stream() -> None:
 
     assert detect(data) == "openai_chat_stream"
     assert [message.content for message in read(data).conversations[0].messages] == ["Hello?", "Yes."]
+
+
+def test_an_error_that_ends_an_answer_is_told_behind_it() -> None:
+    """A chunk may end the answer and say why at once: that is no further message, and nothing breaks off."""
+    chunks: list[dict[str, object]] = [
+        {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "Half"}}]},
+        {
+            "object": "chat.completion.chunk",
+            "choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "error"}],
+            "error": {"code": 500, "message": "The server gave up."},
+        },
+    ]
+    trace = read("".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks).encode())
+
+    answer, error = trace.conversations[0].messages
+    assert (answer.content, error.parts[0].text) == ("Half", "The server gave up.")
+    assert [notice.kind for notice in trace.notices] == ["error"]
