@@ -78,13 +78,14 @@ def _found(root: Node) -> Node | None:
     """The list of messages (or the one message) nearest to the root."""
     queue = [root.unpacked()]
     for node in queue:  # grows while it is walked
-        if node.is_list and any(_is_message(element) for element in list(node)[:3]):
+        if node.is_list and any(_is_message(element.unpacked()) for element in list(node)[:3]):
             return node
         if _is_message(node) and node.get("role", "sender", "from").exists:
             return node
         if len(queue) < _LOOKED_AT:
-            queue += [member for _, member in node.members() if member.is_object or member.is_list]
-            queue += [element for element in list(node)[:3] if element.is_object or element.is_list]
+            inner = [*(member for _, member in node.members()), *list(node)[:3]]
+            unpacked = (member.unpacked() for member in inner)  # a text may hold the list as JSON
+            queue += [member for member in unpacked if member.is_object or member.is_list]
     return None
 
 
@@ -99,11 +100,14 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
         if found.is_object:
             shared = shared or builder.conversation()
             _tell(shared, found)
+            if found.value is not node.unpacked().value:
+                builder.notice("fallback", found, "the format is not known: this is taken for a message")
+                _name_rest(builder, node, found)
             continue
         builder.notice("fallback", found, "the format is not known: this list is taken for the messages")
         conversation = builder.conversation(title=node.get("title", "name").text)
         for message in found:
-            _tell(conversation, message)
+            _tell(conversation, message.unpacked())
         tell_tools(conversation, node)
         _name_rest(builder, node, found)
 

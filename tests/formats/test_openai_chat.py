@@ -318,3 +318,13 @@ def test_an_exchange_that_was_recorded_with_its_http_parts() -> None:
             ("user", "Hi"),
             ("assistant", "Hello."),
         ]
+
+
+def test_messages_that_are_packed_as_json_text_are_found() -> None:
+    """A list, or its elements, may be JSON text: they are read, and a notice says that it is a guess."""
+    message = json.dumps({"role": "user", "content": "Hi"})
+
+    for packed in (f"[{message}]", [message, message]):
+        trace = read(json.dumps({"messages": packed}).encode())
+        assert {found.content for found in messages_of(trace)} == {"Hi"}
+        assert (trace.format, kinds(trace)) == ("generic_messages", ["fallback"])
