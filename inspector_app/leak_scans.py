@@ -16,6 +16,7 @@ from typing import BinaryIO, Final
 
 from inspector_app import __version__, data, tidying
 from inspector_app.encoding import own_part
+from inspector_app.folders import files_below
 from inspector_app.shelf import Shelf, new_key
 from inspector_app.views.analysis import Analysis
 from modelcontext_core.detectors import DEFAULT_DETECTORS, Detectors
@@ -200,17 +201,12 @@ def is_report(content: bytes) -> bool:
 def open_path(path: Path) -> Scan:
     """A file, a folder or a saved report of this machine. Raises `OSError`, and `ReportError` for a damaged report."""
     if path.is_dir():
-        files = [each for each in sorted(path.rglob("*")) if each.is_file() and not _hidden(each, path)]
-        return Scan(name=f"{path.name}/", pieces=[piece for each in files for piece in pieces_of(each)])
+        return Scan(name=f"{path.name}/", pieces=[piece for each in files_below(path) for piece in pieces_of(each)])
     with path.open("rb") as file:
         head = file.read(200)
     if is_report(head):
         return _saved(path.name, path.read_bytes())
     return Scan(name=path.name, pieces=list(pieces_of(path)))
-
-
-def _hidden(path: Path, below: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(below).parts)
 
 
 def open_files(name: str, files: Sequence[tuple[str, bytes]]) -> Scan:

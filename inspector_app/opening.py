@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from inspector_app import data, launch, own_pack, places, samples, state, words
 from inspector_app.page_state.playground import PlaygroundState
-from inspector_app.reading import Given, Reading, files_below, takes_long
+from inspector_app.reading import Given, Reading, given_below, takes_long
 from inspector_app.state import Problem
 from inspector_app.views.excerpt import excerpt, line_of, sentence
 from inspector_app.views.hidden import displayable
@@ -225,7 +225,7 @@ def _open_named(current: PlaygroundState) -> data.Held | None:
 def _open_path(file: Path, wanted: PlaygroundState) -> data.Held | None:
     try:
         if file.is_dir():
-            sources = files_below(file)
+            sources = given_below(file)
             if not sources:
                 _fail(words.opening.EMPTY_FOLDER)
                 return None

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 from inspector_app import data
+from inspector_app.folders import files_below
 from modelcontext_core import formats
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Conversation, Notice, Trace
 from modelcontext_core.formats.building.merging import merged
 
-__all__ = ["Given", "Reading", "files_below", "takes_long"]
+__all__ = ["Given", "Reading", "given_below", "takes_long"]
 
 _LONG_BYTES: Final = 4 * 1024 * 1024
 _SECONDS_UNWATCHED: Final = 60.0
@@ -57,14 +58,9 @@ def takes_long(given: Given) -> bool:
         return file.read(4) == _ZIP
 
 
-def files_below(folder: Path) -> list[Given]:
-    """Return the files below a folder, sorted; hidden ones are left out."""
-    found = [
-        each
-        for each in sorted(folder.rglob("*"))
-        if each.is_file() and not any(part.startswith(".") for part in each.relative_to(folder).parts)
-    ]
-    return [Given(name=each.relative_to(folder).as_posix(), path=each) for each in found]
+def given_below(folder: Path) -> list[Given]:
+    """Return the files below a folder as sources, sorted; hidden ones are left out."""
+    return [Given(name=each.relative_to(folder).as_posix(), path=each) for each in files_below(folder)]
 
 
 class _Stoppable:

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import argparse
 import glob
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from stat import S_ISREG
 from typing import Any, BinaryIO
 
+from inspector_app.folders import files_below
 from inspector_app.views.hidden import one_line
 
 __all__ = [
@@ -104,7 +103,7 @@ def expand(names: Sequence[str]) -> Iterator[Source]:
             continue
         path = Path(name)
         if path.is_dir():
-            found, missing = _files_below(path), "this folder has no files"
+            found, missing = files_below(path), "this folder has no files"
         elif path.exists():
             found, missing = [path], ""
         else:
@@ -115,29 +114,6 @@ def expand(names: Sequence[str]) -> Iterator[Source]:
             raise CommandError(f"{name}: {missing}")
         for each in found:
             yield Source(name=str(each), path=each)
-
-
-def _files_below(folder: Path) -> list[Path]:
-    found: list[Path] = []
-
-    def keep(error: OSError) -> None:
-        # A check that passes over a folder which it may not open would say too much.
-        found.append(Path(error.filename))
-
-    for here, folders, files in os.walk(folder, onerror=keep):
-        folders[:] = [each for each in folders if not each.startswith(".")]
-        found += [path for each in files if not each.startswith(".") and _can_be_read(path := Path(here, each))]
-    return sorted(found)
-
-
-def _can_be_read(path: Path) -> bool:
-    """Not so pipes, devices, and links to nothing; a file that is forbidden says so when it is opened."""
-    try:
-        return S_ISREG(path.stat().st_mode)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
 
 
 def count(number: int, noun: str, many: str = "") -> str:

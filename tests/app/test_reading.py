@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from inspector_app import data
-from inspector_app.reading import Given, Reading, files_below, takes_long
+from inspector_app.reading import Given, Reading, given_below, takes_long
 from modelcontext_core.errors import UnreadableTrace
 from modelcontext_core.formats.base import Trace
 
@@ -62,7 +64,25 @@ def test_hidden_files_of_a_folder_are_left_out(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(CHAT)
 
-    assert [each.name for each in files_below(tmp_path)] == ["a/c.json", "b.json"]
+    assert [each.name for each in given_below(tmp_path)] == ["a/c.json", "b.json"]
+
+
+def test_a_folder_that_may_not_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest is read, and the notice names what nobody could look into."""
+    closed, scandir = tmp_path / "closed", os.scandir
+    closed.mkdir()
+    (tmp_path / "a.json").write_bytes(CHAT)
+
+    def refuse(path: str) -> object:
+        if path == str(closed):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr("os.scandir", refuse)
+    held = Reading(given_below(tmp_path), "made").held()
+
+    assert ["closed"] == [notice.where for notice in held.trace.notices]
+    assert held.conversation.messages
 
 
 def test_zips_and_large_files_take_long() -> None:
