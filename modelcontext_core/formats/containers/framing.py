@@ -156,7 +156,7 @@ def _look_at_json(body: bytes, source: Source, broken: BadJson | None, report: R
     where = _position(body, broken.offset if broken else 0)
     document = _salvage(body, "", report)
     if document is None:
-        reason = f"this looks like JSON, but {broken.reason if broken else 'it breaks'}"
+        reason = f"this looks like JSON, but it breaks{f' ({broken.reason})' if broken else ''}"
         raise UnreadableTrace(reason, position=where)
     return Layout(container="json", sample=[document], whole=document)
 
@@ -334,7 +334,8 @@ def _as_utf8(data: bytes, where: str, report: Report) -> bytes:
     except UnicodeDecodeError as error:
         text = data.decode("utf-8", "replace")
         count = text.count("\ufffd")
+        places = "1 place" if count == 1 else f"{count:,} places"
         place = f"{where}, byte {error.start:,}" if where else f"byte {error.start:,}"
-        report("damaged", place, f"bytes that are not UTF-8 are shown as U+FFFD ({count:,} places)")
+        report("damaged", place, f"bytes that are not UTF-8 are shown as U+FFFD ({places})")
         return text.encode()
     return data
