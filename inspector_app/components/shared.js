@@ -33,6 +33,23 @@ function oneStepForEachAct() {
 }
 oneStepForEachAct();
 
+// A popover stands at the end of the page. Opened by key it gets the keyboard, so that Tab goes into it and not through
+// all of the page first.
+function popoversTakeTheKeyboard() {
+  if (window.inspectorPopovers) return;
+  window.inspectorPopovers = true;
+  window.addEventListener("click", (event) => {
+    if (event.detail !== 0 || !event.target.closest?.('[data-testid="stPopoverButton"]')) return;
+    setTimeout(() => {
+      const body = document.querySelector('[data-testid="stPopoverBody"]');
+      if (!body) return;
+      body.tabIndex = -1;
+      body.focus({ preventScroll: true });
+    }, 50);
+  });
+}
+popoversTakeTheKeyboard();
+
 // Components of one page speak to each other at once, without a round trip through the server.
 function tell(type, detail) {
   window.dispatchEvent(new CustomEvent("inspector-" + type, { detail }));
