@@ -101,6 +101,7 @@ def _menu(opened: OpenStore, chosen: SessionHead | None) -> None:
             mime="application/jsonl",
             on_click="ignore",
             key="sessions_export",
+            help=words.sessions.EXPORT_HELP,
             icon=":material/download:",
             width="stretch",
         )

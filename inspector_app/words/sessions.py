@@ -33,6 +33,7 @@ __all__ = [
     "EXPIRED",
     "EXPORT",
     "EXPORT_FILE",
+    "EXPORT_HELP",
     "FACT_BINDING",
     "FACT_PAYLOADS",
     "FACT_REVISION",
@@ -304,6 +305,7 @@ def payload_state(name: str) -> str:
 SESSION_MENU: Final = "Session"
 EXPORT: Final = "Export (JSON Lines)"
 EXPORT_FILE: Final = "session.jsonl"
+EXPORT_HELP: Final = "A session that is damaged is not exported: Verify says what is wrong with it"
 IMPORT: Final = "Import a session…"
 IMPORT_TITLE: Final = "Import into this store"
 IMPORT_FILE: Final = "An exported session (.jsonl)"
