@@ -76,7 +76,7 @@ def uri_for_reading(path: Path) -> str:
     """
     logs = (path.with_name(path.name + ending) for ending in ("-wal", "-journal"))
     pending = any(log.exists() and log.stat().st_size for log in logs)
-    return f"{path.absolute().as_uri()}?{'mode=ro' if pending else 'immutable=1'}"
+    return f"{path.absolute().as_uri()}?mode=ro{'' if pending else '&immutable=1'}"
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -87,7 +87,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         # A log that cannot be taken in, in a folder where nothing may be made: read as it stands.
         connection.close()
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?immutable=1", uri=True, check_same_thread=False, timeout=10
+            f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False, timeout=10
         )
     connection.execute("PRAGMA query_only = ON")
     connection.execute("PRAGMA trusted_schema = OFF")

@@ -107,13 +107,16 @@ def test_what_is_no_store_is_refused_and_no_file_is_made(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("typed", ["a\0b", "a\ud800b", "~no such user/x", "x" * 5000])
-def test_what_no_file_can_be_called_names_none(typed: str) -> None:
-    """Whatever a field or a link holds, opening it is an error about a file, which the pages have a sentence for."""
+def test_what_no_file_can_be_called_names_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+    """Whatever a field or a link holds, opening it is an error about a file, which the pages have a sentence for. No
+    file is made by looking for it."""
+    monkeypatch.chdir(tmp_path)
     path = places.typed_path(typed)
 
     with pytest.raises(OSError, match=r"No such file|too long"):
         stores.open_file(path)
     assert not stores.needs_migration(path)
+    assert [] == list(tmp_path.iterdir())
 
 
 def test_a_typed_path_begins_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
