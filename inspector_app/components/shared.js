@@ -24,7 +24,7 @@ function oneStepForEachAct() {
   const act = () => { acted = true; };
   for (const type of ["pointerdown", "click", "keydown", "drop"]) window.addEventListener(type, act, true);
   history.pushState = (data, unused, url) => {
-    const to = new URL(url, location.href);
+    const to = new URL(url ?? location.href, location.href);
     // The path comes first: what stands behind it was written by the page before.
     if (acted && to.pathname !== location.pathname) to.search = "";
     (acted ? push : history.replaceState).call(history, data, unused, to.href);
