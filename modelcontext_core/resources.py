@@ -71,6 +71,12 @@ def find(text: str, uri_scheme: str) -> Found | None:
     return Found(sorted(references), uris, handles)
 
 
+def references(text: str) -> Sequence[tuple[int, int]]:
+    """The spans of the stored references of `text`."""
+    found = find(text, "")
+    return found.references if found is not None else ()
+
+
 def _reference_at(text: str, at: int) -> tuple[int, int] | None:
     for scheme in _BY_ENDING.get(text[at - 2 : at], ()):
         start = at - len(scheme)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from modelcontext_core import jsontext
+from modelcontext_core import jsontext, resources
 from modelcontext_core.grammar import (
     ANY_URI,
     CITATION_TAG,
@@ -32,6 +32,7 @@ from modelcontext_core.grammar import (
     whole_handle,
     without_fragment,
 )
+from modelcontext_core.handles import Place, replace_places
 from modelcontext_core.messages import Message, ToolCall
 from modelcontext_core.registry import EncodeReport, Registry, Span
 from modelcontext_core.sqltext import unquote_inner
@@ -177,17 +178,16 @@ def _comes_back(before: str, got: str, tool: str, registry: Registry, durable: M
 
 def _without_references(arguments: str, durable: Mapping[str, str]) -> str:
     """`arguments` with the stored references that hold a handle-shaped word as handles."""
-    odd = [(value, handle) for handle, value in durable.items() if handle.startswith("res://") and has_handle(value)]
-    odd.sort(key=lambda item: len(item[0]), reverse=True)
+    odd = {value: handle for handle, value in durable.items() if handle.startswith("res://") and has_handle(value)}
     if not odd or not jsontext.is_valid(arguments):
         return arguments
     edits = []
     for string in jsontext.strings(arguments):
-        text = plain = jsontext.unquote(arguments[string.start : string.end])
-        for reference, handle in odd:
-            text = text.replace(reference, handle)
-        if text != plain and not string.is_key:
-            edits.append((string.start, string.end, text))
+        text = jsontext.unquote(arguments[string.start : string.end])
+        spans = resources.references(text)
+        places = [Place(start, end, odd[text[start:end]]) for start, end in spans if text[start:end] in odd]
+        if places and not string.is_key:
+            edits.append((string.start, string.end, replace_places(text, places)[0]))
     return jsontext.replace_strings(arguments, edits) if edits else arguments
 
 

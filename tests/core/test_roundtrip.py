@@ -146,7 +146,12 @@ def test_handle_words_that_stood_there_are_accepted() -> None:
 
 def test_handle_words_in_a_stored_reference_are_no_handles() -> None:
     """They come back as they are, beside words that decoding restores, in whatever escapes."""
-    for text in ("local://a/doc://1 doc://1", "\\u6587local://a/doc://1 doc://1", "\\u6587local://a/doc://9"):
+    for text in (
+        "local://a/doc://1 doc://1",
+        "\\u6587local://a/doc://1 doc://1",
+        "\\u6587local://a/doc://9",
+        "local://a/doc://1 local://a/doc://1b doc://1",
+    ):
         registry = Registry()
         registry.register_document("d-000001")
         trip = checked(call("any", f'{{"q": "{text}"}}'), registry=registry)
