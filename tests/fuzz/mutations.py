@@ -195,6 +195,9 @@ def rebuilt(rng: random.Random, data: bytes, extra: Sequence[Any] = ()) -> bytes
     if not found:
         return damaged(rng, data)
     at = rng.randrange(len(found))
-    found[at] = mutated(rng, found[at], extra)
+    try:
+        found[at] = mutated(rng, found[at], extra)
+    except RecursionError:  # nested more deeply than a value can be copied
+        return damaged(rng, data)
     frame = "data: {}\n\n" if b"\ndata:" in data or data.startswith(b"data:") else "{}\n"
     return "".join(frame.format(spelt(rng, each)) for each in found).encode("utf-8", "surrogatepass")
