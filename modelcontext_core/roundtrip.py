@@ -149,10 +149,7 @@ def _handles(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _is_form_of(form: str, durable: str) -> bool:
     """Whether `form` is a way to write the identity `durable`: itself, escaped, as a URI, as a tag that names it."""
-    plain = html_unescaped(form).strip()
-    if durable in (form, form.strip(), plain, unquote_inner(form)) or without_fragment(plain) == without_fragment(
-        durable
-    ):
+    if durable in (form, form.strip(), unquote_inner(form)) or _is_page_or_text(html_unescaped(form).strip(), durable):
         return True
     tag = CITATION_TAG.match(form)
     if tag is not None:
@@ -161,8 +158,12 @@ def _is_form_of(form: str, durable: str) -> bool:
             for name, start, end in attributes(form, tag.end(1), tag.end())
         )
     if "\\" in form and jsontext.is_valid(f'"{form}"'):
-        return jsontext.unquote(f'"{form}"').strip() == durable
+        return _is_page_or_text(jsontext.unquote(f'"{form}"').strip(), durable)
     return "://" in form and read_percent(form.rpartition("/")[2]) == durable
+
+
+def _is_page_or_text(plain: str, durable: str) -> bool:
+    return plain == durable or without_fragment(plain) == without_fragment(durable)
 
 
 # ------------------------------------------------------------------------------------------------ arguments

@@ -144,6 +144,16 @@ def test_handle_words_that_stood_there_are_accepted() -> None:
     assert (True, 1) == (trip.ok, trip.accepted)
 
 
+def test_a_page_in_escapes_is_the_page_whatever_its_fragment() -> None:
+    """JSON may write slashes with a backslash; the page was seen first with another fragment."""
+    registry = Registry()
+    registry.register_web("https://e.com/p?q=1#end", "")
+    content = '{"url": "https:\\/\\/e.com\\/p?q=1#top"}'
+    trip = checked(Message(role="tool", name="web_search", content=content), registry=registry)
+
+    assert trip.ok
+
+
 def test_handle_words_in_a_stored_reference_are_no_handles() -> None:
     """They come back as they are, beside words that decoding restores, in whatever escapes."""
     for text in (
