@@ -155,7 +155,7 @@ def tag_reference(
 
 
 def _plain(raw: str) -> str:
-    return (html_unescaped(raw) if "&" in raw else raw).strip()
+    return html_unescaped(raw).strip()
 
 
 def _add_keys(text: str, keys: Mapping[str, KeyKind], found: list[Label]) -> None:

@@ -71,9 +71,8 @@ def decode_sql(sql: str, durable: Callable[[HandleToken], str | None]) -> tuple[
         if value is None:
             continue
         region = region_at(found, token.start)
-        if (
-            token.space == "resource"
-        ):  # replaced in every text, whatever it is: no sign that could end a literal is in it
+        if token.space == "resource":
+            # Replaced in every text, whatever that is: no sign that could end a literal is in it.
             places.append(Place(token.start, token.end, value))
         elif region.kind == "literal":
             places.append(Place(token.start, token.end, quote_inner(value, backslash=region.backslash)))

@@ -96,14 +96,14 @@ def continued(trace: Trace) -> Iterator[tuple[Preceding, Conversation]]:
     left = MAX_MESSAGES_PER_CONVERSATION
     for conversation in trace.conversations:
         before = preceding(conversation, by_id, left)
-        left -= len(before.messages)
+        left -= len(before.messages) + len(before.tools)
         yield before, conversation
 
 
 def preceding(
     conversation: Conversation, by_id: Mapping[str, Conversation], most: int = MAX_MESSAGES_PER_CONVERSATION
 ) -> Preceding:
-    """What a branch continues; nothing when that are more than `most` messages.
+    """What a branch continues; nothing when that are more than `most` messages and tool definitions.
 
     `by_id` holds the conversations of the trace by their ids.
     """
@@ -113,7 +113,7 @@ def preceding(
     while (parent := by_id.get(child.parent)) is not None and parent.id not in seen:
         seen.add(parent.id)
         pieces.append(Preceding(parent.messages[: child.after], parent.tools))
-        most -= len(pieces[-1].messages)
+        most -= len(parent.tools) + len(pieces[-1].messages)
         child = parent
     if not pieces or most < 0:
         return NOTHING_BEFORE
