@@ -139,7 +139,7 @@ def _rewrite(text: str, edits: _Edits, copies: Mapping[str, str], analysis: Anal
             new = _rewrite(value, inner[place], copies, analysis)
         elif value in copies:
             new = copies[value]
-        elif value[:1] in ("{", "[") and jsontext.is_valid(value):
+        elif value.lstrip()[:1] in ("{", "[", '"') and jsontext.is_valid(value):
             new = _rewrite(value, {}, copies, analysis)
         else:
             new = analysis.registry.compact_known_text(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -138,6 +139,31 @@ def test_a_message_that_a_trace_repeats_stays_one() -> None:
     assert ["user", "assistant", "tool"] == [message.role for message in again.messages]
     assert 3 == written.count(f"Is {BASE} empty?".encode())
     assert 2 == written.count(b'"knowledge_base_ids": ["kb://1"], "n": 1.0')
+
+
+@pytest.mark.parametrize("copy", [json.dumps, lambda text: " " + json.dumps({"q": text})], ids=["quoted", "object"])
+def test_a_copy_inside_of_a_json_string_stays_one(copy: Callable[[str], str]) -> None:
+    """A root span may repeat the question as JSON in a string: what stays there on purpose stays in the copy."""
+    question = f"Is {BASE} empty?"
+    common = {"project_name": "p", "trace_id": "t"}
+    function = {"name": "search_knowledge", "arguments": json.dumps({"knowledge_base_ids": [BASE]})}
+    call = {"id": "c", "type": "function", "function": function}
+    answer = {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [call]}}]}
+    lines = [
+        common | {"id": "s0", "name": "agent", "type": "general", "input": {"q": copy(question)}},
+        common | {
+            "id": "s1", "parent_span_id": "s0", "name": "call", "type": "llm",
+            "input": {"messages": [{"role": "user", "content": question}]}, "output": answer,
+        },
+    ]  # fmt: skip
+    held = opened("".join(json.dumps(line) + "\n" for line in lines))
+
+    written = write_back(held.trace, held.data, data.analyse(held, data.Options()))
+    [again] = formats.read(written).conversations
+
+    assert held.trace.format == "opik"
+    assert ["user", "assistant"] == [message.role for message in again.messages]
+    assert 2 == written.count(question.encode())
 
 
 def test_a_copy_that_holds_a_text_with_a_place_of_its_own_is_none() -> None:
