@@ -153,6 +153,10 @@ class LangGraphFile:
             for thread, namespace, count in names
         )
 
+    def session_ids(self, prefix: str = "", after: str = "", limit: int = 100) -> tuple[str, ...]:
+        """The ids of `sessions` alone."""
+        return tuple(head.session_id for head in self.sessions(prefix, after, limit))
+
     def head(self, session_id: str, *, contexts: bool = True) -> SessionHead:
         """The newest checkpoint of a thread."""
         total = self._count(session_id)

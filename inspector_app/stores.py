@@ -70,6 +70,10 @@ class BrowsedStore(Protocol):
         """As of `ContextStore`."""
         ...
 
+    def session_ids(self, prefix: str = "", after: str = "", limit: int = 100) -> tuple[str, ...]:
+        """As of `ContextStore`."""
+        ...
+
     def head(self, session_id: str, *, contexts: bool = True) -> SessionHead:
         """As of `ContextStore`."""
         ...

@@ -15,13 +15,15 @@ from inspector_app.stores import OpenStore, Verification
 from inspector_app.views.hidden import displayable
 from inspector_app.views.sessions import break_rows, session_facts
 from inspector_app.views.sessions_timeline import chosen_revision, palette, timeline, timeline_head
-from modelcontext_core.contextstate import ContextStateError, SessionHead
+from modelcontext_core.contextstate import ContextStateError, DamagedStoreError, SessionHead, VerifyReport
 
 __all__ = ["session_area", "start_verify"]
 
 # Checkpoints that the timeline shows at once.
 _PAGE: Final = 100
 _SHORT_WAIT: Final = 1.5
+# Under which the report of a session is kept whose head cannot be read.
+_NO_REVISION: Final = 0
 
 
 def session_area(opened: OpenStore, session_id: str) -> None:
@@ -34,7 +36,10 @@ def start_verify(opened: OpenStore, session_id: str) -> None:
     """Begin to verify; what is done soon is there at once."""
     if opened.verification is not None and opened.verification.running():
         return
-    revision = opened.store.head(session_id, contexts=False).revision.session
+    try:
+        revision = opened.store.head(session_id, contexts=False).revision.session
+    except DamagedStoreError:
+        revision = _NO_REVISION
     opened.verification = Verification(opened, session_id, revision)
     opened.verification.running(_SHORT_WAIT)
 
@@ -44,6 +49,8 @@ def _area(opened: OpenStore, session_id: str, was_running: bool) -> None:
         _session(opened, session_id, was_running)
     except ContextStateError as error:
         error_card(words.sessions.DAMAGED_TITLE, displayable(str(error)), key="sessions_damaged")
+        running = opened.verification is not None and opened.verification.running()
+        _verified(opened, opened.reports.get((session_id, _NO_REVISION)), running)
 
 
 def _session(opened: OpenStore, session_id: str, was_running: bool) -> None:
@@ -69,6 +76,11 @@ def _facts(opened: OpenStore, head: SessionHead, running: bool) -> None:
     if asked == "verify" and not running:
         start_verify(opened, head.session_id)
         st.rerun()
+    _verified(opened, report, running)
+
+
+def _verified(opened: OpenStore, report: VerifyReport | None, running: bool) -> None:
+    """Draw that a session is being verified, why it could not be, and what was found broken."""
     if running and opened.verification is not None:
         with st.container(horizontal=True, key="sessions_running", gap="small"):
             st.caption(words.sessions.VERIFYING)

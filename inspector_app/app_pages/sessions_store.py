@@ -14,11 +14,12 @@ from inspector_app.app_pages.search_field import search_field
 from inspector_app.components.cards import error_card
 from inspector_app.components.facts import source_line
 from inspector_app.page_state.sessions import SessionsState, session_mark
+from inspector_app.session_list import ListedSession, list_sessions
 from inspector_app.stores import OpenStore
 from inspector_app.views.excerpt import sentence
 from inspector_app.views.hidden import displayable
 from inspector_app.views.sessions import session_rows
-from modelcontext_core.contextstate import ContextStateError, SessionHead
+from modelcontext_core.contextstate import ContextStateError
 
 __all__ = ["store_page"]
 
@@ -54,10 +55,10 @@ def _draw(current: SessionsState, opened: OpenStore) -> None:
         _source_line(opened, chosen)
     if chosen is not None:
         with right:
-            sessions_session.session_area(opened, chosen.session_id)
+            sessions_session.session_area(opened, chosen)
 
 
-def _source_line(opened: OpenStore, chosen: SessionHead | None) -> None:
+def _source_line(opened: OpenStore, chosen: str | None) -> None:
     info = opened.store.info()
     with st.container(horizontal=True, key="source", gap="small"):
         with st.popover(words.sessions.OPEN, icon=":material/database:", key="sessions_open_popover"):
@@ -87,11 +88,10 @@ def _toggle_try() -> None:
     state.save(replace(current, view="diff" if current.view == "try" else "try"))
 
 
-def _menu(opened: OpenStore, chosen: SessionHead | None) -> None:
+def _menu(opened: OpenStore, session_id: str | None) -> None:
     full = opened.full
     menu: dict[str, Any] = {"width": "stretch", "on_click": state.close, "args": (_MENU,)}
-    if full is not None and chosen is not None:
-        session_id = chosen.session_id
+    if full is not None and session_id is not None:
         if st.button(words.sessions.VERIFY, key="sessions_verify", icon=":material/verified:", **menu):
             sessions_session.start_verify(opened, session_id)
         st.download_button(
@@ -118,18 +118,19 @@ def _menu(opened: OpenStore, chosen: SessionHead | None) -> None:
 # --- the list
 
 
-def _list(current: SessionsState, opened: OpenStore) -> SessionHead | None:
+def _list(current: SessionsState, opened: OpenStore) -> str | None:
+    """Draw the list and return the id of the chosen session."""
     prefix = search_field("sessions", key="sessions_prefix")
     version = f"{opened.key}:{opened.version}:{prefix}"
     limit = state.pinned("sessions_limit", version, _PAGE)
-    heads = opened.store.sessions(prefix, limit=limit, contexts=False)
-    if not heads:
+    listed = list_sessions(opened.store, prefix, limit=limit)
+    if not listed:
         st.info(words.sessions.NO_SESSION if prefix else words.sessions.EMPTY_STORE)
         return None
-    number = _number(current, opened, heads)
+    number = _number(current, opened, listed)
     with st.container(key="sessions_list"):
         event = st.dataframe(
-            pd.DataFrame(session_rows(heads)),
+            pd.DataFrame(session_rows(listed)),
             hide_index=True,
             height="stretch",
             row_height=28,
@@ -142,19 +143,19 @@ def _list(current: SessionsState, opened: OpenStore) -> SessionHead | None:
                 words.sessions.COLUMN_REVISION: st.column_config.NumberColumn(width=48),
             },
         )
-    if len(heads) == limit and st.button(words.sessions.MORE, key="sessions_more", width="stretch"):
+    if len(listed) == limit and st.button(words.sessions.MORE, key="sessions_more", width="stretch"):
         state.pin("sessions_limit", version, limit + _PAGE)
         st.rerun()
     picked = cast("dict[str, Any]", event)["selection"]["rows"]
-    if picked and picked[0] < len(heads):
+    if picked and picked[0] < len(listed):
         number = picked[0]
-    chosen = heads[number]
-    if session_mark(chosen.session_id) != current.session:
-        state.save(current.at_session(chosen.session_id))
+    chosen = listed[number].session_id
+    if session_mark(chosen) != current.session:
+        state.save(current.at_session(chosen))
     return chosen
 
 
-def _number(current: SessionsState, opened: OpenStore, heads: tuple[SessionHead, ...]) -> int:
+def _number(current: SessionsState, opened: OpenStore, listed: tuple[ListedSession, ...]) -> int:
     """The row that the address names, or the first."""
-    marked = (number for number, head in enumerate(heads) if session_mark(head.session_id) == current.session)
-    return state.pinned(_CHOSEN, f"{opened.key}:{opened.version}:{len(heads)}:{heads[0].session_id}", next(marked, 0))
+    marked = (number for number, each in enumerate(listed) if session_mark(each.session_id) == current.session)
+    return state.pinned(_CHOSEN, f"{opened.key}:{opened.version}:{len(listed)}:{listed[0].session_id}", next(marked, 0))

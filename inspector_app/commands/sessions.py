@@ -11,10 +11,21 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from inspector_app.commands.base import EXIT_FOUND, EXIT_OK, STDIN, Command, CommandError, add_action, count, warn
+from inspector_app.commands.base import (
+    EXIT_FOUND,
+    EXIT_OK,
+    EXIT_USAGE,
+    STDIN,
+    Command,
+    CommandError,
+    add_action,
+    count,
+    warn,
+)
 from inspector_app.commands.output import print_json, print_text
 from inspector_app.commands.session_diff import context_diff, context_lines, context_text, field_changes
 from inspector_app.commands.session_json import entry_json, head_json, payload_json, report_json
+from inspector_app.session_list import ListedSession, list_sessions
 from inspector_app.views.hidden import one_line
 from modelcontext_core.contextstate import (
     Checkpoint,
@@ -141,9 +152,9 @@ def _from_export(path: Path) -> ContextStore:
 # ---- reading
 
 
-def _all_heads(store: ContextStore, prefix: str = "") -> Iterator[SessionHead]:
+def _all_sessions(store: ContextStore, prefix: str = "") -> Iterator[ListedSession]:
     after = ""
-    while page := store.sessions(prefix, after, _PAGE, contexts=False):
+    while page := list_sessions(store, prefix, after, _PAGE):
         yield from page
         after = page[-1].session_id
 
@@ -164,15 +175,20 @@ def _all_payloads(store: ContextStore, session_id: str) -> Iterator[PayloadRow]:
 
 def _list(arguments: argparse.Namespace) -> int:
     with _opened(arguments.store) as store:
-        info = store.info()
-        heads, timed = _all_heads(store, arguments.prefix), _has_times(store)
-        if arguments.json:
-            sessions = [head_json(head, timed=timed) for head in heads]
-            print_json({"store": asdict(info), "sessions": sessions}, indent=2)
-            return EXIT_OK
+        info, timed = store.info(), _has_times(store)
+        found = list(_all_sessions(store, arguments.prefix))
+    heads = [each.head for each in found if each.head is not None]
+    damaged = [(each.session_id, each.damage) for each in found if each.damage is not None]
+    if arguments.json:
+        sessions = [head_json(head, timed=timed) for head in heads]
+        unread = [{"session_id": name, "where": error.where, "text": error.text} for name, error in damaged]
+        print_json({"store": asdict(info), "sessions": sessions, "damaged": unread}, indent=2)
+    else:
         rows = [_head_cells(head, timed=timed) for head in heads]
-    _print_table(("session", "revision", "events", "payloads", "binding", "last commit"), rows)
-    return EXIT_OK
+        _print_table(("session", "revision", "events", "payloads", "binding", "last commit"), rows)
+    for name, error in damaged:
+        warn(f"session {name!r} cannot be listed: {error.where}: {error.text}")
+    return EXIT_USAGE if damaged else EXIT_OK
 
 
 def _has_times(store: ContextStore) -> bool:

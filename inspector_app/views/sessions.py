@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from inspector_app import words
+from inspector_app.session_list import ListedSession
 from inspector_app.views.hidden import displayable
 from modelcontext_core.contextstate import (
     Checkpoint,
@@ -39,14 +40,14 @@ _LONGEST_NAME: Final = 40
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
-def session_rows(heads: Sequence[SessionHead]) -> list[dict[str, Any]]:
-    """Return a row per session of the list."""
+def session_rows(listed: Sequence[ListedSession]) -> list[dict[str, Any]]:
+    """Return a row per session of the list; one whose head is damaged has no revision."""
     return [
         {
-            words.sessions.COLUMN_SESSION: displayable(head.session_id),
-            words.sessions.COLUMN_REVISION: head.revision.session,
+            words.sessions.COLUMN_SESSION: displayable(each.session_id),
+            words.sessions.COLUMN_REVISION: None if each.head is None else each.head.revision.session,
         }
-        for head in heads
+        for each in listed
     ]
 
 

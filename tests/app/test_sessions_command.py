@@ -28,6 +28,7 @@ class Ran:
 
     code: int
     out: bytes
+    err: str
 
     @property
     def text(self) -> str:
@@ -51,7 +52,8 @@ def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
         parser = argparse.ArgumentParser()
         sessions.add_arguments(parser)
         code = sessions.run(parser.parse_args(list(map(str, arguments))))
-        return Ran(code, capfdbinary.readouterr().out)
+        out, errors = capfdbinary.readouterr()
+        return Ran(code, out, errors.decode())
 
     return run_command
 
@@ -122,6 +124,22 @@ def test_verify_exits_1_when_something_is_broken(run: Run, database: Path) -> No
     assert "  events: events 1-2: " in broken.text
     report = run("verify", database, "--json")
     assert (1, [False, True]) == (report.code, [row["ok"] for row in report.json["sessions"]])
+
+
+def test_list_names_the_other_sessions_when_a_head_is_damaged(run: Run, database: Path) -> None:
+    """What can be read is listed; the damaged one is named with what is wrong, and the exit code is not 0."""
+    connection = sqlite3.connect(database, isolation_level=None)
+    connection.execute("UPDATE cs_session SET binding = x'00' WHERE id = 's'")
+    connection.close()
+
+    listed = run("list", database)
+    as_json = run("list", database, "--json")
+
+    assert (2, ["session", "t"]) == (listed.code, [line.split()[0] for line in listed.text.splitlines()])
+    assert (2, ["t"]) == (as_json.code, [each["session_id"] for each in as_json.json["sessions"]])
+    damage = {"session_id": "s", "where": "head", "text": "what is stored of it cannot be read"}
+    assert [damage] == as_json.json["damaged"]
+    assert "session 's' cannot be listed: head: what is stored of it cannot be read\n" == listed.err == as_json.err
 
 
 def test_verify_checks_every_session_although_a_head_is_damaged(run: Run, database: Path) -> None:

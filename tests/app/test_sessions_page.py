@@ -87,6 +87,28 @@ def test_what_is_no_store_is_said_and_a_dead_link_too(tmp_path: Path) -> None:
     assert not is_open(page(key="0" * 32))
 
 
+def test_a_damaged_head_hides_no_other_session(database: Path) -> None:
+    """The session is in the list without a revision, can be verified, and the others are shown as ever."""
+    connection = sqlite3.connect(database, isolation_level=None)
+    connection.execute("UPDATE cs_session SET binding = x'00' WHERE id = 'alpha'")
+    connection.close()
+
+    opened = stores.open_file(database)
+
+    app = page(key=opened.key)
+    listed = app.dataframe[0].value
+    assert not app.get("plotly_chart")
+    app.button(key="sessions_verify").click()
+    calm(app.run())
+
+    assert is_open(app)
+    assert ["alpha", "beta"] == list(listed[words.sessions.COLUMN_SESSION])
+    assert [False, True] == list(listed[words.sessions.COLUMN_REVISION].notna())
+    assert [["head"]] == [[found.where for found in report.breaks] for report in opened.reports.values()]
+    app.text_input(key="sessions_prefix").set_value("be")
+    assert calm(app.run()).get("plotly_chart")
+
+
 def test_a_store_that_goes_away_is_said_and_can_be_tried_again(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Locked by somebody, or gone: a sentence with what to do, no traceback; afterwards the button shows it again."""
     monkeypatch.setattr(sqlite, "_READER_BUSY_SECONDS", 0.1)

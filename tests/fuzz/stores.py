@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from inspector_app import stores
+from inspector_app.session_list import list_sessions
 from inspector_app.views import sessions, sessions_diff, sessions_timeline
 from modelcontext_core.contextstate import ContextStateError, SessionHead, open_store
 from tests.contextstate.builders import Clock
@@ -67,9 +68,9 @@ def _looked_at(rng: random.Random, path: Path) -> None:
         opened = stores.open_file(path)
         try:
             opened.store.info()
-            heads = opened.store.sessions(limit=_MOST, contexts=False)
-            sessions.session_rows(heads)
-            for name in [head.session_id for head in heads]:
+            listed = list_sessions(opened.store, limit=_MOST)
+            sessions.session_rows(listed)
+            for name in [each.session_id for each in listed]:
                 with contextlib.suppress(ContextStateError):
                     _session(rng, opened, opened.store.head(name, contexts=rng.random() < 0.5))
         finally:
