@@ -27,6 +27,7 @@ __all__ = [
     "PASTE_FIELD",
     "PATH_FIELD",
     "READ_AS_FIELD",
+    "READ_BUTTON",
     "file_field",
     "long_pasted",
     "opened",
@@ -47,6 +48,7 @@ __all__ = [
 FORMAT_FIELD: Final = "open_format"
 READ_AS_FIELD: Final = "read_as"
 PASTE_FIELD: Final = "open_paste"
+READ_BUTTON: Final = "open_read"
 LONG_PASTE_FIELD: Final = "long_paste"
 FILE_FIELD: Final = "open_file"
 PATH_FIELD: Final = "open_path"

@@ -112,7 +112,11 @@ def inputs() -> None:
         )
         with st.container(horizontal=True, gap="small"):
             st.button(
-                words.opening.READ, key="open_read", type="primary", icon=":material/play_arrow:", on_click=opening.read
+                words.opening.READ,
+                key=opening.READ_BUTTON,
+                type="primary",
+                icon=":material/play_arrow:",
+                on_click=opening.read,
             )
             titles = formats.format_names()
             st.selectbox(
@@ -126,6 +130,7 @@ def inputs() -> None:
             long_paste(
                 key=opening.LONG_PASTE_FIELD,
                 field=opening.PASTE_FIELD,
+                read=opening.READ_BUTTON,
                 pasted=len(opening.long_pasted()),
                 on_paste=opening.paste,
             )

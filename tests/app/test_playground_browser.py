@@ -63,9 +63,12 @@ def no_sideways_scroll(page: Page) -> bool:
 
 
 def test_a_pasted_conversation_stands_side_by_side(app_server: AppServer, open_page: OpenPage) -> None:
-    """Paste, read both sides, point at one to light the other, click to keep and filter, Escape to clear."""
+    """Paste, read by Control and Enter; point at one side to light the other, click to keep and filter, Escape to
+    clear."""
     page = open_page(app_server.url)
-    paste(page, CHAT)
+    field = page.get_by_placeholder(words.opening.PASTE_HINT).first
+    field.fill(CHAT)
+    field.press("Control+Enter")
 
     expect(side(page, "l", 2).first).to_have_text(f'<chunk chunk_id="{CHUNK}">')
     expect(side(page, "r", 2).first).to_have_text('<chunk chunk_id="chunk://1">')

@@ -29,6 +29,12 @@ function onInput(view, event) {
   take(view, event, text);
 }
 
+// The field hands over its text at this key; whoever presses it wants it to be read, too.
+function onEnter(view, event) {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing || !watched(view, event)) return;
+  setTimeout(() => document.querySelector(`.st-key-${view.data.read} button`)?.click());
+}
+
 // What was put in before this script was there.
 function catchUp(view) {
   const area = document.querySelector(`.st-key-${view.data.field} textarea`), text = area?.value ?? "";
@@ -42,7 +48,7 @@ function catchUp(view) {
 function build(view) {
   view.said = el("div", "pasted");
   view.box.appendChild(view.said);
-  for (const [type, handler] of [["paste", onPaste], ["input", onInput]]) {
+  for (const [type, handler] of [["paste", onPaste], ["input", onInput], ["keydown", onEnter]]) {
     const wrapped = (event) => handler(view, event);
     window.addEventListener(type, wrapped, true);
     view.cleanups.push(() => window.removeEventListener(type, wrapped, true));
