@@ -140,7 +140,7 @@ def _list(current: SessionsState, opened: OpenStore) -> str | None:
             key=f"sessions_list:{version}:{limit}",
             column_config={
                 words.sessions.COLUMN_SESSION: st.column_config.TextColumn(width=180),
-                words.sessions.COLUMN_REVISION: st.column_config.NumberColumn(width=48),
+                words.sessions.COLUMN_REVISION: st.column_config.Column(width=48),
             },
         )
     if len(listed) == limit and st.button(words.sessions.MORE, key="sessions_more", width="stretch"):

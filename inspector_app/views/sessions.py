@@ -41,11 +41,19 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 def session_rows(listed: Sequence[ListedSession]) -> list[dict[str, Any]]:
-    """Return a row per session of the list; one whose head is damaged has no revision."""
+    """Return a row per session of the list. Where the head of one is damaged the revisions are text: a cell without a
+    number would be called "None"."""
+    damaged = any(each.head is None for each in listed)
+
+    def revision(head: SessionHead | None) -> int | str:
+        if head is None:
+            return words.sessions.DAMAGED_HEAD
+        return str(head.revision.session) if damaged else head.revision.session
+
     return [
         {
             words.sessions.COLUMN_SESSION: displayable(each.session_id),
-            words.sessions.COLUMN_REVISION: None if each.head is None else each.head.revision.session,
+            words.sessions.COLUMN_REVISION: revision(each.head),
         }
         for each in listed
     ]

@@ -19,6 +19,7 @@ __all__ = [
     "COLUMN_SESSION",
     "CONTEXT_TITLE",
     "COPY_FAILED",
+    "DAMAGED_HEAD",
     "DAMAGED_TITLE",
     "DELETE",
     "DELETE_ASKS",
@@ -325,6 +326,7 @@ TYPE_ID: Final = "Type the session id to confirm"
 CANCEL: Final = "Cancel"
 LINK: Final = "Link to this view"
 MORE: Final = "Show more sessions"
+DAMAGED_HEAD: Final = "✕"
 DAMAGED_TITLE: Final = "This session cannot be read whole"
 CHANGE_FAILED: Final = "Nothing was changed"
 COPY_FAILED: Final = "This session cannot be copied"

@@ -88,7 +88,7 @@ def test_what_is_no_store_is_said_and_a_dead_link_too(tmp_path: Path) -> None:
 
 
 def test_a_damaged_head_hides_no_other_session(database: Path) -> None:
-    """The session is in the list without a revision, can be verified, and the others are shown as ever."""
+    """The session is in the list with a mark for its revision, can be verified, and the others are shown as ever."""
     connection = sqlite3.connect(database, isolation_level=None)
     connection.execute("UPDATE cs_session SET binding = x'00' WHERE id = 'alpha'")
     connection.close()
@@ -103,7 +103,7 @@ def test_a_damaged_head_hides_no_other_session(database: Path) -> None:
 
     assert is_open(app)
     assert ["alpha", "beta"] == list(listed[words.sessions.COLUMN_SESSION])
-    assert [False, True] == list(listed[words.sessions.COLUMN_REVISION].notna())
+    assert ["✕", "1"] == list(listed[words.sessions.COLUMN_REVISION])
     assert [["head"]] == [[found.where for found in report.breaks] for report in opened.reports.values()]
     app.text_input(key="sessions_prefix").set_value("be")
     assert calm(app.run()).get("plotly_chart")
