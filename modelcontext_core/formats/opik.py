@@ -54,6 +54,9 @@ def read(nodes: Iterable[Node], builder: Builder) -> None:
     threads: dict[str, str] = {}
     for node in nodes:
         for record in _records(node):
+            if not record.is_object:
+                builder.notice("unknown", record, "a record that is neither trace nor span is skipped")
+                continue
             key = record.get("id").label or record.where
             records.setdefault(key, []).append(record)
             if record.get("thread_id").label:
