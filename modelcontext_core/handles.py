@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from modelcontext_core.grammar import ESCAPE_LETTERS, GLUE, LINK_RUN, free_after, free_before, handle_at, handle_spans
+from modelcontext_core.grammar import GLUE, LINK_RUN, LONGEST_ESCAPE, free_after, free_before, handle_at, handle_spans
 from modelcontext_core.scanner import Rules, Scanner
 from modelcontext_core.short_handles import ShortHandles
 from modelcontext_core.wrong_types import check_type
@@ -88,12 +88,13 @@ class KnownValues:
                 found.append(Place(*match.span(), handles[run]))
             if run in anchors:
                 self._try(text, match.start(), anchors[run], found)
-            if escapes and run[0] in ESCAPE_LETTERS and match.start() and text[match.start() - 1] == "\\":
+            if escapes and match.start() and text[match.start() - 1] == "\\":
                 # `\ndoc-1`: the letter belongs to the escape, the run that counts begins after it.
-                run = run[1:]
-                if run in handles:
-                    found.append(Place(match.start() + 1, match.end(), handles[run]))
-                self._try(text, match.start() + 1, anchors.get(run, ()), found)
+                start = match.start() + (LONGEST_ESCAPE - 1 if run[0] == "u" else 1)
+                run = text[start : match.end()]
+                if run in handles and free_before(text, start, GLUE):
+                    found.append(Place(start, match.end(), handles[run]))
+                self._try(text, start, anchors.get(run, ()), found)
 
     def _try(self, text: str, at: int, shapes: Iterable[tuple[int, int]], found: list[Place]) -> None:
         for offset, length in shapes:

@@ -4,8 +4,8 @@ A text is a row of *prose* and *events*: a complete tag, a scheme handle, a shor
 The scanner copies prose, asks its `Rules` what stands for each event, and holds back only an ending that could still
 become one. Decoding a whole text is one `feed` and a `flush`; that is why both always agree.
 
-What is written is never scanned again. Two things are remembered across chunks: the last three characters that were
-consumed (the rules look back on the *input*), and the end of what was *written* as long as it could still become a tag,
+What is written is never scanned again. Two things are remembered across chunks: the last characters that were consumed
+(the rules look back on the *input*), and the end of what was *written* as long as it could still become a tag,
 because a `>` of the prose must not complete one that nobody wrote.
 """
 
@@ -18,13 +18,13 @@ from typing import Final, NamedTuple
 
 from modelcontext_core.grammar import (
     LINK_RUN,
+    LONGEST_ESCAPE,
     MAX_HANDLE_DIGITS,
     MAX_OPENER_CHARACTERS,
     MAY_READ_ON,
     NO_SCHEME_BEGINNING,
     OPEN_TAG,
     READS_ON,
-    SCHEME_BEGINNING,
     SCHEME_BEGINNING_ENDS,
     SCHEMES,
     TAG,
@@ -34,12 +34,13 @@ from modelcontext_core.grammar import (
     handle_at,
     open_tag_end,
     scheme_before,
+    scheme_beginning,
 )
 from modelcontext_core.limits import MAX_TAG_CHARACTERS
 from modelcontext_core.short_handles import UNASKED, CompiledShortHandles, ShortHandles
 from modelcontext_core.wrong_types import check_type, wrong_type
 
-_LOOK_BACK: Final = 3
+_LOOK_BACK: Final = LONGEST_ESCAPE + 1
 _LONGEST_SCHEME: Final = max(map(len, SCHEMES.values()))
 _TAG_EDGE: Final = re.compile(r"[<>\n]")
 _AFTER_OPENER: Final = frozenset(("", "/", "r", "k", "w", "R", "K", "W"))
@@ -171,8 +172,8 @@ class Scanner:
         """Whether `text` surely holds no known short handle, whole or begun, and neither ends nor continues a URL."""
         words, before = self._words, self._before
         assert words is not None
-        if words.begun_in(text) or self._in_link or ":" in before or before[-1:] == "\\":
-            return False  # behind a backslash the first letter may belong to an escape: the scan knows
+        if words.begun_in(text) or self._in_link or ":" in before[-3:] or "\\" in before:
+            return False  # behind a backslash the first letters may belong to an escape: the scan knows
         if text[-1] not in words.last_letters:
             return True
         text, start = before + text, len(before)
@@ -181,12 +182,12 @@ class Scanner:
     def _settled(self, text: str) -> int:
         """Where the ending of plain prose begins that may become a scheme handle; the length of `text` when none."""
         length = len(text)
-        if length > _LOOK_BACK and text[-2:] in NO_SCHEME_BEGINNING and text[-3] != "\\":
+        if length > _LOOK_BACK and text[-2:] in NO_SCHEME_BEGINNING and "\\" not in text[-_LOOK_BACK:]:
             return length
         # What was consumed before may glue to the ending, or make its first letter an escape's.
         before = self._before if length < _LOOK_BACK + _LONGEST_SCHEME else ""
-        match = SCHEME_BEGINNING.search(before + text, len(before) + max(0, length - _LONGEST_SCHEME))
-        return length if match is None else match.start() - len(before)
+        begin = scheme_beginning(before + text, len(before))
+        return length if begin < 0 else begin - len(before)
 
     # ------------------------------------------------------------------------------------------------- one scan
 
@@ -385,9 +386,9 @@ class _Scan:
         """Holds back an ending that is no event yet: the beginning of a scheme or of a short handle."""
         text, low = self.text, self.pos
         if self.rules.handle is not None and text[-1] in SCHEME_BEGINNING_ENDS:
-            match = SCHEME_BEGINNING.search(text, max(low, len(text) - 7))
-            if match is not None:
-                self._wait(match.start(), "handle", may_vanish=True)
+            begin = scheme_beginning(text, low)
+            if begin >= 0:
+                self._wait(begin, "handle", may_vanish=True)
         if self.words is not None:
             at = self.words.unfinished(text, low)
             if at < self.hold and at >= self.link_end:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from modelcontext_core.grammar import SCHEME_BEGINNING
+from modelcontext_core.grammar import scheme_beginning
 from modelcontext_core.registry import Registry
 
 __all__ = ["ForgetsWordBoundaries", "forgets_word_boundaries"]
@@ -26,8 +26,9 @@ class ForgetsWordBoundaries:
     def feed(self, chunk: str) -> str:
         """The text that a chunk settles, or should."""
         text = self._held + chunk
-        cut = _OPEN_END.search(text) or SCHEME_BEGINNING.search(text)
-        self._held = text[cut.start() :] if cut is not None else ""
+        cut = _OPEN_END.search(text)
+        begin = cut.start() if cut is not None else scheme_beginning(text)
+        self._held = text[begin:] if begin >= 0 else ""
         return _HANDLE.sub(self._restore, text[: len(text) - len(self._held)])
 
     def flush(self) -> str:

@@ -1,8 +1,8 @@
 """Every pattern of the codec: handles, tags, URIs, links, UUIDs. Nothing else in the package describes their shape.
 
 The rules are those of a model's text as it arrives: "letter", "digit" and "word" always mean ASCII, so that
-`doc://1的` is a handle followed by a Chinese character. Where a rule asks for the character *before* something, the
-letter of a backslash escape (`\\n \\r \\t \\b \\f`) counts as a space, because tool results are often JSON text.
+`doc://1的` is a handle followed by a Chinese character. Where a rule asks for the character *before* something, a
+backslash escape counts as what it says (`\\n \\r \\t \\b \\f \\u003e`), because tool results are often JSON text.
 
 Searching starts from a rare literal (`://`, `-`, `<`) and looks around each hit: that costs about a nanosecond a
 character, where a pattern that begins with a character class costs ten.
@@ -14,6 +14,7 @@ from modelcontext_core.grammar.characters import (
     ESCAPE_LETTERS,
     GLUE,
     LETTERS_DIGITS,
+    LONGEST_ESCAPE,
     TRAILING_SIGNS,
     WORD,
     free_after,
@@ -27,7 +28,6 @@ from modelcontext_core.grammar.handles import (
     LOOK_ALIKE,
     MAX_HANDLE_DIGITS,
     NO_SCHEME_BEGINNING,
-    SCHEME_BEGINNING,
     SCHEME_BEGINNING_ENDS,
     SCHEMES,
     WORD_HANDLE,
@@ -42,6 +42,7 @@ from modelcontext_core.grammar.handles import (
     handle_tokens,
     has_handle,
     scheme_before,
+    scheme_beginning,
     whole_handle,
     whole_legacy_handle,
     whole_word_handle,
@@ -113,6 +114,7 @@ __all__ = [
     "LETTERS_DIGITS",
     "LINK_END",
     "LINK_RUN",
+    "LONGEST_ESCAPE",
     "LOOK_ALIKE",
     "MAX_HANDLE_DIGITS",
     "MAX_OPENER_CHARACTERS",
@@ -122,7 +124,6 @@ __all__ = [
     "READS_ON",
     "RESOURCE_TAIL",
     "SCHEMES",
-    "SCHEME_BEGINNING",
     "SCHEME_BEGINNING_ENDS",
     "SERVER_LABEL",
     "SOURCE_TAG",
@@ -167,6 +168,7 @@ __all__ = [
     "open_tag_end",
     "read_percent",
     "scheme_before",
+    "scheme_beginning",
     "spellings",
     "trim_link",
     "uri_at",

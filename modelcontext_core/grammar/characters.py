@@ -11,16 +11,23 @@ WORD: Final = LETTERS_DIGITS | {"_"}
 GLUE: Final = WORD | {"-"}
 ASCII_SPACES: Final = " \t\n\r\f\v"
 ESCAPE_LETTERS: Final = frozenset("nrtbf")
+LONGEST_ESCAPE: Final = len("\\u6587")
+_HEX_DIGITS: Final = frozenset("0123456789ABCDEFabcdef")
 CJK_PUNCTUATION: Final = "。，；：！？、（）【】《》“”"
 TRAILING_SIGNS: Final = ".,;:!?"
 
 
 def free_before(text: str, at: int, glue: frozenset[str]) -> bool:
-    """Whether nothing in `glue` stands directly before `at`; the letter of a backslash escape counts as a space."""
-    if at <= 0:
-        return True
-    char = text[at - 1]
-    return char not in glue or (char in ESCAPE_LETTERS and at > 1 and text[at - 2] == "\\")
+    """Whether nothing in `glue` stands directly before `at`, be it as an escape of JSON: `\\n`, `\\u6587`."""
+    return at <= 0 or text[at - 1] not in glue or _is_free_escape(text, at, glue)
+
+
+def _is_free_escape(text: str, at: int, glue: frozenset[str]) -> bool:
+    if at > 1 and text[at - 2] == "\\":
+        return text[at - 1] in ESCAPE_LETTERS
+    digits = text[at - 4 : at] if at >= LONGEST_ESCAPE and text.startswith("\\u", at - LONGEST_ESCAPE) else ""
+    # Where JSON is to be ASCII, or part of a web page, `文` and `>` are written so: what they say counts.
+    return len(digits) == 4 and _HEX_DIGITS.issuperset(digits) and chr(int(digits, 16)) not in glue
 
 
 def free_after(text: str, at: int, glue: frozenset[str]) -> bool:

@@ -37,9 +37,8 @@ _BEGINNINGS: Final = "|".join(
         {(scheme + ":/")[:k] for scheme in SCHEMES.values() for k in range(1, len(scheme) + 3)}, key=len, reverse=True
     )
 )
-SCHEME_BEGINNING: Final = re.compile(
-    rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbf]))(?:{_BEGINNINGS})\Z", re.IGNORECASE | re.ASCII
-)
+_SCHEME_BEGINNING: Final = re.compile(rf"(?:{_BEGINNINGS})\Z", re.IGNORECASE | re.ASCII)
+_LONGEST_BEGINNING: Final = max(map(len, SCHEMES.values())) + 2
 SCHEME_BEGINNING_ENDS: Final = frozenset(
     letter for scheme in SCHEMES.values() for letter in scheme + scheme.upper() + ":/"
 )
@@ -75,6 +74,13 @@ def scheme_before(text: str, slashes: int) -> Space | None:
     start = slashes - length
     space = _SCHEME_SPACES.get(text[start:slashes])
     return space if space is not None and free_before(text, start, WORD) else None
+
+
+def scheme_beginning(text: str, start: int = 0) -> int:
+    """Where the ending of `text` begins, from `start` on, that may still become a scheme handle; -1 without one."""
+    match = _SCHEME_BEGINNING.search(text, max(start, len(text) - _LONGEST_BEGINNING))
+    # Where the longest such ending is glued, a shorter one is too: its neighbour is a letter of the longer.
+    return match.start() if match is not None and free_before(text, match.start(), WORD) else -1
 
 
 def handle_at(text: str, slashes: int) -> HandleToken | None:

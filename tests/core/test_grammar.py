@@ -80,6 +80,15 @@ def test_the_letter_of_an_escape_counts_as_a_space(letter: str) -> None:
     assert [] == handles("a\\xdoc://1")
 
 
+@pytest.mark.parametrize(
+    ("escape", "found"), [("6587", 1), ("003e", 1), ("003E", 1), ("0041", 0), ("005f", 0), ("00", 0)]
+)
+def test_an_escape_of_four_digits_counts_as_what_it_says(escape: str, found: int) -> None:
+    """JSON that is to be ASCII, or part of a web page, writes `文` and `>` so: neither glues, as `A` and `_` do."""
+    assert ["doc://1"] * found == handles(f"\\u{escape}doc://1")
+    assert [] == handles(f"u{escape}doc://1")
+
+
 @pytest.mark.parametrize("letter", ["\u212a", "\u017f"])
 def test_letters_that_only_fold_to_ascii_are_none(letter: str) -> None:
     """The Kelvin sign is no k, the long s no s."""

@@ -69,10 +69,11 @@ def test_a_value_that_is_glued_to_more_is_not_replaced(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["doc-1", "(doc-1)", "doc-1.", "的doc-1的", "/doc-1/", "\\ndoc-1\\n", "é doc-1é", '"doc-1"']
+    "text",
+    ["doc-1", "(doc-1)", "doc-1.", "的doc-1的", "/doc-1/", "\\ndoc-1\\n", "\\u6587doc-1\\u003c", "é doc-1é", '"doc-1"'],
 )
 def test_a_value_that_stands_free_is_replaced(text: str) -> None:
-    """Other scripts do not glue, and the letter of an escape is a space."""
+    """Other scripts do not glue, and an escape counts as what it says."""
     assert text.replace("doc-1", "ref-1") == table("doc-1").encode_known_text(text)
 
 
@@ -224,6 +225,7 @@ def test_replacing_respects_kept_spans_and_neighbours() -> None:
 VALUES = ("ab", "ab-1", "ab/cd", "cd", "文", "文档", "a b", "\\", "ref-1x", "://", "n1", "b/", "<", "-x-")
 LINK_CHARACTERS = re.compile(r"""[^\s<>"'\\|`。，；：！？、（）【】《》“”]*""")
 GLUE = re.compile("[A-Za-z0-9_-]")
+ESCAPE = re.compile(r"\\(?:[nrtbf]|u6587)\Z")
 TOKEN = re.compile("ref-[0-9]+(?![A-Za-z0-9_-])")
 
 
@@ -236,8 +238,7 @@ def plainly(values: list[str], text: str) -> str:
         run = LINK_CHARACTERS.match(text, at)
         if text.startswith("://", at) and run:
             link = max(link, run.end() + 1)  # what replaces the character that ends it would go on with it
-        escaped = text[at - 2 : at - 1] == "\\" and text[at - 1] in "nrtbf" if at > 1 else False
-        glued = at > 0 and GLUE.match(text, at - 1) is not None and not escaped
+        glued = at > 0 and GLUE.match(text, at - 1) is not None and not ESCAPE.search(text[:at])
         token = TOKEN.match(text, at)
         fits = [
             value
@@ -258,7 +259,7 @@ def plainly(values: list[str], text: str) -> str:
 @given(
     st.lists(st.sampled_from(VALUES), min_size=1, max_size=6),
     st.text(alphabet="abcdnr-1/文档 \\:<fe.", max_size=24)
-    | st.lists(st.sampled_from([*VALUES, *" -_1.\\n/文", "ref-", "ref-1"]), max_size=8).map("".join),
+    | st.lists(st.sampled_from([*VALUES, *" -_1.\\n/文", "\\u6587", "ref-", "ref-1"]), max_size=8).map("".join),
 )
 def test_known_text_is_what_the_plain_rule_gives(values: list[str], text: str) -> None:
     """The quick search finds what trying every value at every place finds."""

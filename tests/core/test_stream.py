@@ -135,10 +135,12 @@ def test_an_empty_chunk_changes_nothing() -> None:
     assert "" == decoder.feed("") + decoder.flush()
 
 
-def test_a_cut_escape_still_counts_as_a_space() -> None:
-    """The backslash came in the chunk before, the letter and the handle in this one."""
+def test_a_cut_escape_still_counts_as_what_it_says() -> None:
+    """The backslash came in the chunk before, the rest of it and the handle in this one."""
     assert ["\\", "nweknora://doc/d-1 ", ""] == feeds(registry(), "\\", "ndoc://1 ")
     assert ["\\", "nissue-000001 ", ""] == feeds(registry(issues=True), "\\", "ni1 ")
+    assert ["\\u00", "3eweknora://doc/d-1 ", ""] == feeds(registry(), "\\u00", "3edoc://1 ")
+    assert ["\\u00", "3eissue-000001 ", ""] == feeds(registry(issues=True), "\\u00", "3ei1 ")
 
 
 def test_a_url_is_remembered_across_chunks() -> None:

@@ -7,6 +7,7 @@ to be made twice.
 from __future__ import annotations
 
 import re
+import string
 from html import escape
 from typing import Final
 from urllib.parse import quote
@@ -25,6 +26,7 @@ _COMPLETE: Final = re.compile(r"</?(?:ref|kb|web)(?:[ \t\r\f\v/][^<>\n]*)?\Z", _
 _ID: Final = re.compile(r"""(?<![^\s"'<>/=])id\s*=\s*(?:"([^"]*)"|'([^']*)')""", _FLAGS)
 _ANY: Final = re.compile(r"""[^\s"'<>/=]+\s*=\s*(?:"[^"]*"|'[^']*')""")
 _LINK_END: Final = frozenset("<>\"'\\|`。，；：！？、（）【】《》“”")
+_ESCAPE: Final = re.compile(r"\\(?:[nrtbf]|u([0-9A-Fa-f]{4}))\Z")
 _KIND: Final = {"chunk": "chunk", "document": "doc", "knowledge_base": "kb"}
 _LEGACY: Final = {"c": "chunk", "d": "doc", "b": "kb", "w": "url"}
 
@@ -79,10 +81,10 @@ class Reference:
         return None
 
     def glued(self, text: str, at: int, signs: str) -> bool:
-        """Whether an ASCII letter, digit or one of `signs` stands before; the letter of an escape is a space."""
-        if at == 0 or not (text[at - 1] in signs or (text[at - 1].isascii() and text[at - 1].isalnum())):
-            return False
-        return not (at > 1 and text[at - 2] == "\\" and text[at - 1] in "nrtbf")
+        """Whether an ASCII letter, digit or one of `signs` stands before, an escape taken for what it says."""
+        escape = _ESCAPE.search(text, max(0, at - 6), at)
+        before = (chr(int(escape[1], 16)) if escape[1] else " ") if escape else text[max(0, at - 1) : at]
+        return before in (*signs, *string.ascii_letters, *string.digits)
 
     def in_link(self, text: str, at: int) -> bool:
         """Whether a place lies behind a `://` that is no handle's, with nothing between that ends a link."""
