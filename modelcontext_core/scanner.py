@@ -172,8 +172,8 @@ class Scanner:
         """Whether `text` surely holds no known short handle, whole or begun, and neither ends nor continues a URL."""
         words, before = self._words, self._before
         assert words is not None
-        if words.begun_in(text) or self._in_link or ":" in before[-3:] or "\\" in before:
-            return False  # behind a backslash the first letters may belong to an escape: the scan knows
+        if words.begun_in(text) or self._in_link or ":" in before[-2:]:
+            return False
         if text[-1] not in words.last_letters:
             return True
         text, start = before + text, len(before)
@@ -182,7 +182,7 @@ class Scanner:
     def _settled(self, text: str) -> int:
         """Where the ending of plain prose begins that may become a scheme handle; the length of `text` when none."""
         length = len(text)
-        if length > _LOOK_BACK and text[-2:] in NO_SCHEME_BEGINNING and "\\" not in text[-_LOOK_BACK:]:
+        if length > _LOOK_BACK and text[-2:] in NO_SCHEME_BEGINNING and text[-3] != "\\" != text[-_LOOK_BACK]:
             return length
         # What was consumed before may glue to the ending, or make its first letter an escape's.
         before = self._before if length < _LOOK_BACK + _LONGEST_SCHEME else ""

@@ -12,6 +12,8 @@ GLUE: Final = WORD | {"-"}
 ASCII_SPACES: Final = " \t\n\r\f\v"
 ESCAPE_LETTERS: Final = frozenset("nrtbf")
 LONGEST_ESCAPE: Final = len("\\u6587")
+# For patterns, where most that is glued should be passed over at once: `free_before` decides about the rest.
+MAY_BE_FREE: Final = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4}))"
 _HEX_DIGITS: Final = frozenset("0123456789ABCDEFabcdef")
 CJK_PUNCTUATION: Final = "。，；：！？、（）【】《》“”"
 TRAILING_SIGNS: Final = ".,;:!?"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from modelcontext_core.grammar.characters import ASCII_SPACES, WORD, free_after, free_before, spellings
+from modelcontext_core.grammar.characters import ASCII_SPACES, MAY_BE_FREE, WORD, free_after, free_before, spellings
 
 Space = Literal["chunk", "document", "knowledge_base", "web", "resource", "issue", "mcp_server", "mcp_tool"]
 WordSpace = Literal["issue", "mcp_server", "mcp_tool"]
@@ -37,7 +37,7 @@ _BEGINNINGS: Final = "|".join(
         {(scheme + ":/")[:k] for scheme in SCHEMES.values() for k in range(1, len(scheme) + 3)}, key=len, reverse=True
     )
 )
-_SCHEME_BEGINNING: Final = re.compile(rf"(?:{_BEGINNINGS})\Z", re.IGNORECASE | re.ASCII)
+_SCHEME_BEGINNING: Final = re.compile(rf"{MAY_BE_FREE}(?:{_BEGINNINGS})\Z", re.IGNORECASE | re.ASCII)
 _LONGEST_BEGINNING: Final = max(map(len, SCHEMES.values())) + 2
 SCHEME_BEGINNING_ENDS: Final = frozenset(
     letter for scheme in SCHEMES.values() for letter in scheme + scheme.upper() + ":/"
@@ -79,7 +79,6 @@ def scheme_before(text: str, slashes: int) -> Space | None:
 def scheme_beginning(text: str, start: int = 0) -> int:
     """Where the ending of `text` begins, from `start` on, that may still become a scheme handle; -1 without one."""
     match = _SCHEME_BEGINNING.search(text, max(start, len(text) - _LONGEST_BEGINNING))
-    # Where the longest such ending is glued, a shorter one is too: its neighbour is a letter of the longer.
     return match.start() if match is not None and free_before(text, match.start(), WORD) else -1
 
 
