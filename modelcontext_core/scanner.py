@@ -40,7 +40,7 @@ from modelcontext_core.limits import MAX_TAG_CHARACTERS
 from modelcontext_core.short_handles import UNASKED, CompiledShortHandles, ShortHandles
 from modelcontext_core.wrong_types import check_type, wrong_type
 
-_LOOK_BACK: Final = LONGEST_ESCAPE + 1
+LOOK_BACK: Final = LONGEST_ESCAPE + 1  # consumed characters before what was held: places of events count them
 _LONGEST_SCHEME: Final = max(map(len, SCHEMES.values()))
 _TAG_EDGE: Final = re.compile(r"[<>\n]")
 _AFTER_OPENER: Final = frozenset(("", "/", "r", "k", "w", "R", "K", "W"))
@@ -139,10 +139,10 @@ class Scanner:
                 stop = self._settled(text) if text[-1] in self._last_letters else len(text)
                 self._held = text[stop:]
                 self._stage = "handle"
-                if stop < _LOOK_BACK:
-                    self._before = (self._before + text[:stop])[-_LOOK_BACK:]
+                if stop < LOOK_BACK:
+                    self._before = (self._before + text[:stop])[-LOOK_BACK:]
                 else:
-                    self._before = text[stop - _LOOK_BACK : stop]
+                    self._before = text[stop - LOOK_BACK : stop]
                 return text[:stop]
         elif (
             held
@@ -182,10 +182,10 @@ class Scanner:
     def _settled(self, text: str) -> int:
         """Where the ending of plain prose begins that may become a scheme handle; the length of `text` when none."""
         length = len(text)
-        if length > _LOOK_BACK and text[-2:] in NO_SCHEME_BEGINNING and text[-3] != "\\" != text[-_LOOK_BACK]:
+        if length > LOOK_BACK and text[-2:] in NO_SCHEME_BEGINNING and text[-3] != "\\" != text[-LOOK_BACK]:
             return length
         # What was consumed before may glue to the ending, or make its first letter an escape's.
-        before = self._before if length < _LOOK_BACK + _LONGEST_SCHEME else ""
+        before = self._before if length < LOOK_BACK + _LONGEST_SCHEME else ""
         begin = scheme_beginning(before + text, len(before))
         return length if begin < 0 else begin - len(before)
 
@@ -203,7 +203,7 @@ class Scanner:
         stop = state.hold
         self._held = text[stop:]
         self._stage = state.stage
-        self._before = text[max(0, stop - _LOOK_BACK) : stop]
+        self._before = text[max(0, stop - LOOK_BACK) : stop]
         self._open = state.open
         self._in_link = state.link_end >= stop if self._words is not None else False
         return "".join(state.out)

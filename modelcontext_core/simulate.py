@@ -16,13 +16,12 @@ from typing import Final, Literal
 from modelcontext_core.chunking import ChannelKey, Chunk, Chunking, ChunkLike, cut, recut
 from modelcontext_core.messages import Message, ToolCall
 from modelcontext_core.registry import Registry
-from modelcontext_core.scanner import Event
+from modelcontext_core.scanner import LOOK_BACK, Event
 
 __all__ = ["HELD_BECAUSE", "Held", "Piece", "Simulation", "Step", "as_chunks", "simulate", "with_handles"]
 
 PieceKind = Literal["prose", "restored", "dropped", "unresolved"]
 Stage = Literal["tag", "handle", "uri", "word", "arguments"]
-LOOK_BACK: Final = 3
 
 HELD_BECAUSE: Final[Mapping[Stage, str]] = {
     "tag": "an opening < may become a citation tag; sent on as soon as it cannot",
