@@ -128,6 +128,8 @@ def _list(current: SessionsState, opened: OpenStore) -> str | None:
         st.info(words.sessions.NO_SESSION if prefix else words.sessions.EMPTY_STORE)
         return None
     number = _number(current, opened, listed)
+    whole = all(each.head is not None for each in listed)
+    revision = st.column_config.NumberColumn if whole else st.column_config.TextColumn
     with st.container(key="sessions_list"):
         event = st.dataframe(
             pd.DataFrame(session_rows(listed)),
@@ -140,7 +142,7 @@ def _list(current: SessionsState, opened: OpenStore) -> str | None:
             key=f"sessions_list:{version}:{limit}",
             column_config={
                 words.sessions.COLUMN_SESSION: st.column_config.TextColumn(width=180),
-                words.sessions.COLUMN_REVISION: st.column_config.Column(width=48),
+                words.sessions.COLUMN_REVISION: revision(width=48),
             },
         )
     if len(listed) == limit and st.button(words.sessions.MORE, key="sessions_more", width="stretch"):
