@@ -89,7 +89,7 @@ class KnownValues:
             if run in anchors:
                 self._try(text, match.start(), anchors[run], found)
             if escapes and match.start() and text[match.start() - 1] == "\\":
-                # `\ndoc-1`: the letter belongs to the escape, the run that counts begins after it.
+                # `\ndoc-1`, `\u6587doc-1`: what belongs to the escape is no part of the run that counts.
                 start = match.start() + (LONGEST_ESCAPE - 1 if run[0] == "u" else 1)
                 run = text[start : match.end()]
                 if run in handles and free_before(text, start, GLUE):

@@ -48,22 +48,30 @@ def _area(opened: OpenStore, session_id: str, was_running: bool) -> None:
     try:
         _session(opened, session_id, was_running)
     except ContextStateError as error:
-        error_card(words.sessions.DAMAGED_TITLE, displayable(str(error)), key="sessions_damaged")
-        running = opened.verification is not None and opened.verification.running()
-        _verified(opened, opened.reports.get((session_id, _NO_REVISION)), running)
+        _not_whole(error)
 
 
 def _session(opened: OpenStore, session_id: str, was_running: bool) -> None:
     running = opened.verification is not None and opened.verification.running()
     if was_running and not running:
         st.rerun()  # ends that this is drawn again and again
-    head = opened.store.head(session_id, contexts=False)
+    try:
+        head = opened.store.head(session_id, contexts=False)
+    except DamagedStoreError as error:
+        # Nothing else can be shown then; of a damaged checkpoint, the facts have said this already.
+        _not_whole(error)
+        _verified(opened, opened.reports.get((session_id, _NO_REVISION)), running)
+        return
     _facts(opened, head, running)
     if state.load(SessionsState).view == "try" and opened.full is not None:
         sessions_sandbox.sandbox(opened, head)
         return
     _timeline(opened, head)
     sessions_detail.detail(opened, head)
+
+
+def _not_whole(error: ContextStateError) -> None:
+    error_card(words.sessions.DAMAGED_TITLE, displayable(str(error)), key="sessions_damaged")
 
 
 def _facts(opened: OpenStore, head: SessionHead, running: bool) -> None:

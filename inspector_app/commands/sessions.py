@@ -187,7 +187,7 @@ def _list(arguments: argparse.Namespace) -> int:
         rows = [_head_cells(head, timed=timed) for head in heads]
         _print_table(("session", "revision", "events", "payloads", "binding", "last commit"), rows)
     for name, error in damaged:
-        warn(f"session {name!r} cannot be listed: {error.where}: {error.text}")
+        warn(f"session {name!r} cannot be listed: {error}")
     return EXIT_USAGE if damaged else EXIT_OK
 
 

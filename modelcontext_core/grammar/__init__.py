@@ -11,7 +11,6 @@ character, where a pattern that begins with a character class costs ten.
 from modelcontext_core.grammar.characters import (
     ASCII_SPACES,
     CJK_PUNCTUATION,
-    ESCAPE_LETTERS,
     GLUE,
     LETTERS_DIGITS,
     LONGEST_ESCAPE,
@@ -104,7 +103,6 @@ __all__ = [
     "BEGINS_WITH_SCHEME",
     "CITATION_TAG",
     "CJK_PUNCTUATION",
-    "ESCAPE_LETTERS",
     "GLUE",
     "LABEL",
     "LABEL_BY_ENDING",

@@ -10,10 +10,10 @@ LETTERS_DIGITS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 WORD: Final = LETTERS_DIGITS | {"_"}
 GLUE: Final = WORD | {"-"}
 ASCII_SPACES: Final = " \t\n\r\f\v"
-ESCAPE_LETTERS: Final = frozenset("nrtbf")
 LONGEST_ESCAPE: Final = len("\\u6587")
 # For patterns, where most that is glued should be passed over at once: `free_before` decides about the rest.
 MAY_BE_FREE: Final = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4}))"
+_ESCAPE_LETTERS: Final = frozenset("nrtbf")
 _HEX_DIGITS: Final = frozenset("0123456789ABCDEFabcdef")
 CJK_PUNCTUATION: Final = "。，；：！？、（）【】《》“”"
 TRAILING_SIGNS: Final = ".,;:!?"
@@ -26,7 +26,7 @@ def free_before(text: str, at: int, glue: frozenset[str]) -> bool:
 
 def _is_free_escape(text: str, at: int, glue: frozenset[str]) -> bool:
     if at > 1 and text[at - 2] == "\\":
-        return text[at - 1] in ESCAPE_LETTERS
+        return text[at - 1] in _ESCAPE_LETTERS
     digits = text[at - 4 : at] if at >= LONGEST_ESCAPE and text.startswith("\\u", at - LONGEST_ESCAPE) else ""
     # Where JSON is to be ASCII, or part of a web page, `文` and `>` are written so: what they say counts.
     return len(digits) == 4 and _HEX_DIGITS.issuperset(digits) and chr(int(digits, 16)) not in glue

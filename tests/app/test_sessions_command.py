@@ -139,11 +139,12 @@ def test_list_names_the_other_sessions_when_a_head_is_damaged(run: Run, database
     assert (2, ["t"]) == (as_json.code, [each["session_id"] for each in as_json.json["sessions"]])
     damage = {"session_id": "s", "where": "head", "text": "what is stored of it cannot be read"}
     assert [damage] == as_json.json["damaged"]
-    assert "session 's' cannot be listed: head: what is stored of it cannot be read\n" == listed.err == as_json.err
+    said = f"session 's' cannot be listed: store {database}: head: what is stored of it cannot be read\n"
+    assert said == listed.err == as_json.err
 
 
 def test_verify_checks_every_session_although_a_head_is_damaged(run: Run, database: Path) -> None:
-    """The listing fails at the damaged head; what is to say what is broken does not."""
+    """What is to say what is broken does not stop at it."""
     connection = sqlite3.connect(database, isolation_level=None)
     connection.execute("UPDATE cs_session SET binding = x'00' WHERE id = 's'")
     connection.close()

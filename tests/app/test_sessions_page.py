@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inspector_app import stores, words
-from modelcontext_core.contextstate import MemoryStore, SQLiteStore
+from modelcontext_core.contextstate import MemoryStore, SQLiteStore, StoreError
 from modelcontext_core.contextstate.stores import sqlite
 from tests.app.running import MAIN, calm, parameters
 from tests.contextstate.builders import grow
@@ -107,6 +107,27 @@ def test_a_damaged_head_hides_no_other_session(database: Path) -> None:
     assert [["head"]] == [[found.where for found in report.breaks] for report in opened.reports.values()]
     app.text_input(key="sessions_prefix").set_value("be")
     assert calm(app.run()).get("plotly_chart")
+
+
+def test_a_damaged_checkpoint_and_a_verification_that_failed_are_both_said(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The head is read, the timeline is not: each fault stands there once."""
+    connection = sqlite3.connect(database, isolation_level=None)
+    connection.execute("UPDATE cs_commit SET details = x'00' WHERE operation_id = 'alpha-op-1'")
+    connection.close()
+    opened = stores.open_file(database)
+    app = page(key=opened.key)
+
+    def gone(*_: object, **__: object) -> None:
+        raise StoreError("store.db", "it is gone")
+
+    monkeypatch.setattr(stores, "open_store", gone)
+    app.button(key="sessions_verify").click()
+
+    assert is_open(calm(app.run()))
+    assert opened.verification is not None
+    assert "it is gone" in opened.verification.error
 
 
 def test_a_store_that_goes_away_is_said_and_can_be_tried_again(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
